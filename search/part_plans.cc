@@ -19,12 +19,12 @@ std::vector<PartPlan> moves_in_turn(std::vector<PartPlan> plans) {
   std::set<std::string> seen;
   std::erase_if(plans, [&](const PartPlan& p) { return !seen.insert(p.text_hash).second; });
   std::map<std::string, int> rank;
-  std::vector<std::tuple<int, double, size_t>> order;
+  std::vector<std::tuple<int, bool, double, size_t>> order;
   for (size_t k = 0; k < plans.size(); ++k)
-    order.emplace_back(rank[plans[k].move]++, plans[k].cycles, k);
+    order.emplace_back(rank[plans[k].move]++, !plans[k].for_caches, plans[k].cycles, k);
   std::stable_sort(order.begin(), order.end());
   std::vector<PartPlan> out;
-  for (const auto& [turn, cycles, k] : order) out.push_back(std::move(plans[k]));
+  for (const auto& [turn, others, cycles, k] : order) out.push_back(std::move(plans[k]));
   return out;
 }
 

@@ -18,13 +18,15 @@ struct PartPlan {
   Features features;  // what they are made of
   std::string text_hash;
   bool reassociated = false;
-  std::string move;  // what made it, for reports: "distribute"
-  double order = 0;  // among those of its move: the least is tried first
+  std::string move;         // what made it, for reports: "distribute"
+  double order = 0;         // among those of its move: the least is tried first
+  bool for_caches = false;  // of a structure that is there for what the cost model does not see
 };
 
 /// One structure of a program, its parts, and what may become of each.
 struct PartPlans {
   std::string move;
+  bool for_caches = false;
   Schedule schedule;
   std::vector<Cursor> nests;
   std::vector<std::string> names;              // of the parts
@@ -34,7 +36,8 @@ struct PartPlans {
 
 /// The first of each move, the cheapest of them first, then the second of each, ...; of plans that
 /// make the same text only the first. So a kind of move that the cost model thinks little of is
-/// tried before the tenth of a kind that it likes.
+/// tried before the tenth of a kind that it likes. Of those in one turn first what is for the
+/// caches.
 std::vector<PartPlan> moves_in_turn(std::vector<PartPlan> plans);
 
 /// How late another plan of a part is tried (PartPlan::order): the part that takes most of the time

@@ -1,6 +1,7 @@
 #include "search/part_pricing.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/base/hashing.h"
 #include "core/cursor/provenance.h"
@@ -49,6 +50,26 @@ int64_t middle_of(const Proc& p, Sym iter, const SizeBinding& known) {
 }
 
 }  // namespace
+
+ProcPtr with_names_apart(const ProcPtr& p) {
+  auto out = std::make_shared<Proc>(*p);
+  std::map<std::string, int> seen;
+  bool any = false;
+  for (size_t k = 0; k < out->args.size(); ++k) {
+    const Sym old = out->args[k].name;
+    const int before = seen[old.name()]++;
+    if (before == 0) continue;
+    any = true;
+    const Sym apart = Sym::fresh(old.name() + "_" + std::to_string(before));
+    for (Arg& a : out->args) {
+      if (a.name == old) a.name = apart;
+      for (ExprPtr& e : a.type.shape) e = rename(e, old, apart);
+    }
+    for (ExprPtr& e : out->asserts) e = rename(e, old, apart);
+    out->body = rename(out->body, old, apart);
+  }
+  return any && str(*out) == str(*p) ? out : p;
+}
 
 PartPlan PartPricing::plan_of(const Schedule& s, const std::string& move) const {
   PartPlan plan;

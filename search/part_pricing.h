@@ -8,6 +8,11 @@
 
 namespace exotune {
 
+/// The same procedure, and the same text, with no two arguments of one name: two loops called `ib`,
+/// blocks and blocks in them, are printed as `ib` and `ib_1`, and are called so here. Who gives
+/// values to arguments goes by their names. `p` where there are no two, or its text would change.
+ProcPtr with_names_apart(const ProcPtr& p);
+
 class PartPricing {
  public:
   /// Borrows the context: its weights price, its sizes are those of the whole program.

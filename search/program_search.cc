@@ -214,10 +214,11 @@ class ProgramSearch::Impl {
     const auto add = [&](const std::optional<Schedule>& s, const std::string& move) {
       if (!s || interrupted()) return;
       count(*s);
-      put_together(*s, move, plans, depth);
+      put_together(*s, move, plans, depth, true);
     };
     add(sums_in_panels(start, pricing_.sizes_of(*start.proc), caches, lanes), "panels of a sum");
     add(recurrence_in_strips(start, caches, lanes), "a recurrence in strips");
+    add(wide_blocks_of_recurrences(start, lanes), "wide blocks of a recurrence");
   }
   // Other structures of the same program.
   void restructure(const Schedule& start, std::vector<Plan>& plans, int depth) {
@@ -355,10 +356,11 @@ class ProgramSearch::Impl {
   // Solves the parts of a schedule's procedure; the plans of the whole: the best of each part, then
   // with another one for each part in turn.
   // Parts that were solved become wholes also when the time for more structures is over.
-  void put_together(const Schedule& s, const std::string& move, std::vector<Plan>& plans,
-                    int depth) {
+  void put_together(const Schedule& s, const std::string& move, std::vector<Plan>& plans, int depth,
+                    bool for_caches = false) {
     (void)done_within(until_.whole, [&] {
-      const Structure here = take_apart(s, move, depth);
+      Structure here = take_apart(s, move, depth);
+      here.for_caches = for_caches;
       add_choices(here, plans, depth);
     });
   }
@@ -392,7 +394,7 @@ class ProgramSearch::Impl {
   // `names` and `nests` belong together by place; a part that cannot be taken out is left as it
   // stands and is in neither.
   Structure take_apart(const Schedule& s, const std::string& move, int depth) {
-    Structure here{move, s, {}, {}, {}, {}};
+    Structure here{move, false, s, {}, {}, {}, {}};
     const double whole = pricing_.plan_of(s, move).cycles;
     std::vector<ProcPtr> alone;
     for (const Cursor& nest : parts_of(s.proc)) {
@@ -402,7 +404,7 @@ class ProgramSearch::Impl {
         note(*refusal);
         continue;
       }
-      alone.push_back(without_provenance(part.proc));
+      alone.push_back(with_names_apart(without_provenance(part.proc)));
       // How often the part is entered times what it takes: parts may stand in loops.
       here.shares.push_back(pricing_.plan_of({alone.back(), {}, false}, move).cycles *
                             pricing_.entries_of(*s.proc, nest));
@@ -449,6 +451,7 @@ class ProgramSearch::Impl {
                   std::vector<Plan>& plans, int depth) {
     // The place among all plans, before prices are compared across structures.
     plan.order = order_of(here, changed, alternative);
+    plan.for_caches = here.for_caches;
     ++out_.made;
     if (depth == 0)
       choices_.emplace(plan.text_hash, Choice{structures_.size(), changed, alternative});

@@ -16,6 +16,8 @@ namespace {
 constexpr size_t kMostSizes = 3;      // of blocks: each is a program to search
 constexpr int64_t kInnerRows = 8;     // of blocks in blocks, at least
 constexpr int64_t kBlocksInside = 4;  // vectors of a block that is blocked again, at least
+constexpr int64_t kInnerOfWide = 16;  // rows of the blocks in wide ones, at least
+constexpr int64_t kManyWide = 8;      // wide blocks of a recurrence that is worth them, at least
 constexpr int kMostBehind = 3;        // statements that use a panel before it leaves its buffer
 
 bool bound_follows(const Block& body, Sym iter) {
@@ -226,6 +228,19 @@ std::vector<int64_t> sizes_of_blocks(const Proc& p, const std::vector<Path>& loo
   return out;
 }
 
+// A wide block of blocks of `inner` rows, for recurrences over arrays much larger than one: what is
+// behind a block is then visited a few times less often. Nothing: they are too short.
+std::optional<int64_t> wide_block(const Proc& p, const std::vector<Path>& loops, int64_t inner) {
+  std::optional<int64_t> other;
+  for (const int64_t blocks : {6, 5, 4}) {
+    const Extents extents = extents_of(p, loops, blocks * inner);
+    if (extents.least.value_or(0) < kManyWide * blocks * inner) continue;
+    if (extents.divided) return blocks * inner;
+    if (!other) other = blocks * inner;
+  }
+  return other;
+}
+
 // Each of the loops in blocks of so many rows; nothing where the core refused all.
 std::optional<Schedule> in_blocks(const Schedule& s, const std::vector<Path>& loops,
                                   int64_t block) {
@@ -348,6 +363,20 @@ std::vector<Schedule> blocks_of_recurrences(const Schedule& start, int64_t lanes
     out.push_back(std::move(once));
   }
   return out;
+}
+
+std::optional<Schedule> wide_blocks_of_recurrences(const Schedule& start, int64_t lanes) {
+  const int64_t inner = std::max(lanes, kInnerOfWide);
+  if (!wide_block(*start.proc, recurrences_of(start.proc), inner)) return std::nullopt;
+  const Schedule s = sums_in_place(start);
+  const std::vector<Path> loops = recurrences_of(s.proc);
+  const std::optional<int64_t> wide = wide_block(*s.proc, loops, inner);
+  std::optional<Schedule> made = wide ? in_blocks(s, loops, *wide) : std::nullopt;
+  if (!made || !block_again(*made, *wide, inner)) return std::nullopt;
+  join_diagonals(*made);
+  (void)block_panels(*made, lanes);
+  (void)!apply(*made, "simplify", {});
+  return made;
 }
 
 std::vector<Schedule> blocks_of_lanes(const Schedule& s) {

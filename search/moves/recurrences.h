@@ -17,6 +17,11 @@ namespace exotune {
 /// core refused everywhere.
 std::vector<Schedule> blocks_of_recurrences(const Schedule& s, int64_t lanes);
 
+/// The same in wide blocks, 4 to 6 times 16 rows, whose own recurrences are blocked again: of
+/// arrays beyond the caches what is behind a block comes by less often. Nothing: a loop has fewer
+/// than eight such blocks, or the core refused.
+std::optional<Schedule> wide_blocks_of_recurrences(const Schedule& s, int64_t lanes);
+
 /// What rows_in_lanes made, in blocks of the rows of a register tile or two: vectors run along the
 /// lanes there, and a block is as high as a tile.
 std::vector<Schedule> blocks_of_lanes(const Schedule& s);

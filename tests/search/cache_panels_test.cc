@@ -1,9 +1,13 @@
-// Nests and recurrences in pieces that a cache holds: what is cut, that it computes the same, and
-// what stays as it is.
+// Nests and recurrences in pieces that a cache holds: what is cut, that it computes the same, what
+// stays as it is, and that such programs come first.
 #include <gtest/gtest.h>
 
 #include "core/ir/printer.h"
 #include "search/moves/panels.h"
+#include "search/moves/parts.h"
+#include "search/moves/recurrences.h"
+#include "search/part_plans.h"
+#include "search/part_pricing.h"
 #include "tests/search/move_nests.h"
 #include "tests/search/same_result.h"
 
@@ -145,6 +149,68 @@ def apart(A: f64[12, 96], B: f64[12, 96], C: f64[12, 96]):
         for j in seq(0, 96):
             C[i, j] = A[i, j]
 )"));
+}
+
+// Rows that each need all rows before them, with few columns, so that the interpreter is quick.
+std::string solve_of(const std::string& rows) {
+  return "@proc\ndef solve(L: f64[" + rows + ", " + rows + "], B: f64[" + rows +
+         R"(, 2]):
+    for i in seq(0, )" +
+         rows + R"():
+        for k in seq(0, i):
+            for j in seq(0, 2):
+                B[i, j] += -(L[i, k] * B[k, j])
+        for j in seq(0, 2):
+            B[i, j] = B[i, j] * L[i, i]
+)";
+}
+
+TEST(WideBlocks, of_a_long_recurrence_are_blocked_again) {
+  const ProcPtr p = parsed(solve_of("512"));
+  const std::optional<Schedule> made = wide_blocks_of_recurrences({p, {}, false}, 4);
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(has(*made, "for ib in seq(0, 8):")) << str(*made->proc);
+  EXPECT_TRUE(has(*made, "for ib_1 in seq(0, 4):")) << str(*made->proc);
+  expect_same_result(p, made->proc, str(*made->proc));
+}
+
+// A part of a block of a block has both as arguments, and each has a value of its own.
+TEST(WideBlocks, have_parts_that_are_priced_in_the_middle_of_both) {
+  Schedule s = *wide_blocks_of_recurrences({parsed(solve_of("512")), {}, false}, 4);
+  const BeamContext context;
+  const PartPricing pricing(context);
+  bool found = false;
+  for (const Cursor& nest : parts_of(s.proc)) {
+    Part part;
+    Schedule apart = s;
+    ASSERT_FALSE(take_out(apart, nest, "part", part));
+    const ProcPtr named = with_names_apart(part.proc);
+    EXPECT_EQ(str(*named), str(*part.proc));
+    const SizeBinding sizes = pricing.sizes_of(*named);
+    if (!sizes.count("ib_1")) continue;
+    found = true;
+    EXPECT_EQ(sizes.at("ib"), 4);
+    EXPECT_EQ(sizes.at("ib_1"), 2);
+  }
+  EXPECT_TRUE(found);
+}
+
+TEST(WideBlocks, of_which_there_would_be_few_are_none) {
+  EXPECT_FALSE(wide_blocks_of_recurrences({parsed(solve_of("500")), {}, false}, 4));
+}
+
+// What is there for the caches has the first turn of all, whatever the model thinks of it.
+TEST(MovesInTurn, begin_with_what_is_for_the_caches) {
+  std::vector<PartPlan> plans(4);
+  for (size_t k = 0; k < plans.size(); ++k) {
+    plans[k].text_hash = std::to_string(k);
+    plans[k].order = plans[k].cycles = static_cast<double>(k);
+    plans[k].move = k < 2 ? "tile" : "panels";
+    plans[k].for_caches = k >= 2;
+  }
+  std::string order;
+  for (const PartPlan& plan : moves_in_turn(plans)) order += plan.text_hash;
+  EXPECT_EQ(order, "2031");
 }
 
 }  // namespace
