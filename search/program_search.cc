@@ -191,6 +191,12 @@ class ProgramSearch::Impl {
     } else {
       if (whole) solve_nest(start, plans, depth);
       if (!whole && deeper && !parts.empty()) put_together(start, "parts", plans, depth);
+      if (const auto turned = !whole && depth == 0
+                                  ? transpose_constants(start, pricing_.sizes_of(*start.proc))
+                                  : std::nullopt) {
+        count(*turned);
+        put_together(*turned, "transposed constants", plans, depth);
+      }
       if (!whole && deeper) cut_ordered_triangles(start, plans, depth);
       // Also of what was solved as a nest: distributed, it may have better parts.
       if (deeper) restructure(start, plans, depth);

@@ -1,6 +1,7 @@
 #include "search/moves/transposition.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "core/ir/normal_form.h"
@@ -109,19 +110,21 @@ int contiguous_loop(const Outline& o, const Path& nest) {
   return best;
 }
 
-std::optional<Schedule> transpose_operands(const Schedule& s, const Cursor& nest,
-                                           const std::map<std::string, int64_t>& sizes,
-                                           double least_reuse) {
-  const Outline o = outline_of(*s.proc, sizes);
+namespace {
+
+// Operands of the nest at `top` turned in front of it, of those that `takes` takes: the loop that
+// each should run along is `along` of it, -1 where there is none.
+std::optional<Schedule> turned_operands(const Schedule& s, const Cursor& nest, const Outline& o,
+                                        double least_reuse,
+                                        const std::function<int(const OutlineAccess&)>& along) {
   const Path top = forward(s.proc, nest).path();
-  const int along = contiguous_loop(o, top);
-  if (along < 0) return std::nullopt;
-  const Sym iter = o.loops[static_cast<size_t>(along)].iter;
   Schedule out = s;
   std::set<Sym> done;
   for (const OutlineAccess& a : o.accesses) {
     if (a.writes() || !is_prefix(top, a.what.stmt) || a.what.idx.size() < 2) continue;
-    const int d = dimension_along(a, iter);
+    const int loop = along(a);
+    if (loop < 0) continue;
+    const int d = dimension_along(a, o.loops[static_cast<size_t>(loop)].iter);
     if (d < 0 || d + 1 == static_cast<int>(a.what.idx.size())) continue;
     if (done.count(a.what.buffer) || is_written(o, a.what.buffer, top)) continue;
     const std::optional<ScopeEntry> entry = lookup(*s.proc, top, a.what.buffer);
@@ -132,6 +135,41 @@ std::optional<Schedule> transpose_operands(const Schedule& s, const Cursor& nest
       continue;
     done.insert(a.what.buffer);
     (void)!apply(out, "stage_view", view_of(out, nest, a.what.buffer, d, window));
+  }
+  if (out.steps.size() == s.steps.size()) return std::nullopt;
+  return out;
+}
+
+}  // namespace
+
+std::optional<Schedule> transpose_operands(const Schedule& s, const Cursor& nest,
+                                           const std::map<std::string, int64_t>& sizes,
+                                           double least_reuse) {
+  const Outline o = outline_of(*s.proc, sizes);
+  const int along = contiguous_loop(o, forward(s.proc, nest).path());
+  return turned_operands(s, nest, o, least_reuse, [&](const OutlineAccess&) { return along; });
+}
+
+std::optional<Schedule> transpose_constants(const Schedule& s,
+                                            const std::map<std::string, int64_t>& sizes,
+                                            double least_reuse) {
+  std::vector<Cursor> tops;
+  for (int k = 0; k < static_cast<int>(s.proc->body.size()); ++k)
+    if (s.proc->body[static_cast<size_t>(k)]->as<For>())
+      tops.push_back(Cursor::stmt(s.proc, {{Child::kBody, k}}));
+  Schedule out = s;
+  for (const Cursor& top : tops) {
+    const Outline o = outline_of(*out.proc, sizes);
+    const int around = o.loop_at(forward(out.proc, top).path());
+    if (around < 0) continue;
+    const Sym iter = o.loops[static_cast<size_t>(around)].iter;
+    const auto along = [&](const OutlineAccess& a) {
+      const bool moves = std::any_of(a.what.idx.begin(), a.what.idx.end(),
+                                     [&](const ExprPtr& index) { return mentions(index, iter); });
+      return moves ? -1 : contiguous_loop(o, a.what.stmt);
+    };
+    if (std::optional<Schedule> turned = turned_operands(out, top, o, least_reuse, along))
+      out = std::move(*turned);
   }
   if (out.steps.size() == s.steps.size()) return std::nullopt;
   return out;

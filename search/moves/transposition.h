@@ -16,6 +16,15 @@ std::optional<Schedule> transpose_operands(const Schedule& s, const Cursor& nest
                                            const std::map<std::string, int64_t>& sizes,
                                            double least_reuse = 4);
 
+/// for b: { for i: for j: for k: y[b, i, j] += x[b, i, k] * c[j, k] ; .. }
+///   ->  c_t[k, j] = c[j, k] ; for b: { .. c_t[k, j] .. ; .. }                         (stage_view)
+///
+/// The same for the nests inside each loop at the top: what is the same in all its iterations is
+/// turned once, in front of it (the matrix of a transform, of many small systems).
+std::optional<Schedule> transpose_constants(const Schedule& s,
+                                            const std::map<std::string, int64_t>& sizes,
+                                            double least_reuse = 4);
+
 /// for i: for k: for c: for r: y[k, 2 * i + r] += x[c, i] * w[c, k, r]
 ///   ->  y_t[d, k] = y[k, d] ; the nest, into y_t ; y[k, d] = y_t[d, k]   (stage_mem,
 ///   rearrange_dim)

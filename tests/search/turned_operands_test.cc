@@ -7,6 +7,7 @@
 #include "core/frontend/parser.h"
 #include "core/ir/printer.h"
 #include "search/beam.h"
+#include "search/moves/transposition.h"
 #include "search/steps/builders.h"
 #include "tests/search/same_result.h"
 
@@ -167,6 +168,48 @@ def conv(image: f32[5, 9, 8], filters: f32[36, 3, 3, 8], out: f32[3, 7, 36]):
     EXPECT_EQ(packs(found.states[k], "filters", 0), 1);
     expect_same_result(before, found.states[k].proc, key_of(found.states[k].steps));
   }
+}
+
+const std::string kTransform = R"(
+@proc
+def transform(c: f32[8, 8], x: f32[5, 8, 8], y: f32[5, 8, 8]):
+    for b in seq(0, 5):
+        t: f32[8, 8]
+        for i in seq(0, 8):
+            for j in seq(0, 8):
+                t[i, j] = 0.0
+                for k in seq(0, 8):
+                    t[i, j] += c[i, k] * x[b, k, j]
+        for i in seq(0, 8):
+            for j in seq(0, 8):
+                y[b, i, j] = 0.0
+                for k in seq(0, 8):
+                    y[b, i, j] += t[i, k] * c[j, k]
+)";
+
+TEST(TurnedOperands, that_are_the_same_for_all_are_turned_once) {
+  const ProcPtr p = parsed(kTransform);
+  const std::optional<Schedule> made = transpose_constants({p, {}, false}, {});
+  ASSERT_TRUE(made);
+  const std::string text = str(*made->proc);
+  EXPECT_LT(text.find("c_t[t1, t0] = c[t0, t1]"), text.find("for b in")) << text;
+  EXPECT_NE(text.find("t[i, k] * c_t[k, j]"), std::string::npos) << text;
+  expect_same_result(p, made->proc, text);
+  // What each iteration has of its own is not.
+  EXPECT_FALSE(transpose_constants({parsed(R"(
+@proc
+def own(c: f32[5, 8, 8], x: f32[5, 8, 8], y: f32[5, 8, 8]):
+    for b in seq(0, 5):
+        for i in seq(0, 8):
+            for j in seq(0, 8):
+                for k in seq(0, 8):
+                    y[b, i, j] += x[b, i, k] * c[b, j, k]
+        for i in seq(0, 8):
+            y[b, i, 0] = 0.0
+)"),
+                                    {},
+                                    false},
+                                   {}));
 }
 
 }  // namespace
