@@ -55,10 +55,14 @@ bool add_sums(const StmtPtr& s, Nest& nest, std::vector<Sym>& iters,
   return true;
 }
 
+// Rows of a tile that pay for the vectors that serve them all.
+constexpr int64_t kFewRows = 4;
+
 // The rows of a sum: the innermost loop that some vectors do not depend on, so that they serve all
-// of a tile's rows; else the innermost one beside the vector loop.
+// of a tile's rows, and of those one of a few iterations only where there is no longer one; else
+// the innermost one beside the vector loop.
 void choose_rows_of_sums(Nest& nest) {
-  bool serves = false;
+  int best = -1;
   nest.row_loop.clear();
   for (const NestLoop& l : nest.loops) {
     if (!l.in_output) nest.reduction_loop = l.name;
@@ -68,8 +72,8 @@ void choose_rows_of_sums(Nest& nest) {
           return o.along_vector &&
                  std::find(o.loops.begin(), o.loops.end(), l.name) == o.loops.end();
         });
-    if (here || !serves) nest.row_loop = l.name;
-    serves = serves || here;
+    const int worth = here ? (l.extent.value_or(kFewRows) < kFewRows ? 1 : 2) : 0;
+    if (worth >= best) nest.row_loop = l.name, best = worth;
   }
 }
 

@@ -520,14 +520,17 @@ class ProgramSearch::Impl {
     return pricing_.plan_of(whole, s.move);
   }
 
-  // The orders of a band, and of a deep one, which is not tried in all orders, that of a product:
-  // rows that share an operand, vectors, sum.
+  // The orders of a band, and of a deep one, which is not tried in all orders, that of a product or
+  // of sums: rows that share an operand, vectors, what is summed over.
   static std::vector<LoopOrder> orders_of(const Schedule& start, const Path& band) {
     std::vector<LoopOrder> orders = loop_orders(start, band);
     const Nest nest = inspect_nest(*start.proc);
-    if (nest.kind != NestKind::kContraction) return orders;
-    if (auto product = with_innermost(orders.front(), band,
-                                      {nest.row_loop, nest.vector_loop, nest.reduction_loop}))
+    if (nest.kind != NestKind::kContraction && nest.kind != NestKind::kSums) return orders;
+    std::vector<std::string> inside = {nest.row_loop, nest.vector_loop};
+    for (const NestLoop& l : nest.loops)
+      if (nest.kind == NestKind::kSums ? !l.in_output : l.name == nest.reduction_loop)
+        inside.push_back(l.name);
+    if (auto product = with_innermost(orders.front(), band, inside))
       if (std::none_of(orders.begin(), orders.end(),
                        [&](const LoopOrder& o) { return o.order == product->order; }))
         orders.push_back(std::move(*product));

@@ -447,6 +447,27 @@ TEST_F(ProgramSearchTest, scattered_results_become_tiles_of_a_copy) {
     expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
 }
 
+// Six loops, not tried in all orders: rows that are worth a tile, vectors and all sums go inside.
+TEST_F(ProgramSearchTest, sums_of_a_deep_nest_become_tiles) {
+  const char* const text = R"(
+@proc
+def deep(x: f32[2, 4, 18], w: f32[2, 5, 3, 3], y: f32[5, 6, 16]):
+    for c in seq(0, 2):
+        for d in seq(0, 5):
+            for i in seq(0, 4):
+                for j in seq(0, 16):
+                    for s in seq(0, 3):
+                        for r in seq(0, 3):
+                            y[d, i + r, j] += x[c, i, j + s] * w[c, d, r, s]
+)";
+  EXPECT_EQ(inspect_nest(*parsed(text)).row_loop, "d");
+  const std::vector<BeamState> states = found(text);
+  EXPECT_TRUE(std::any_of(states.begin(), states.end(),
+                          [](const BeamState& s) { return calls(s, "sum_block"); }));
+  for (const BeamState& s : states)
+    expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
+}
+
 const char* const kMeans = R"(
 @proc
 def means(x: f32[2, 17, 65], y: f32[2, 8, 32]):
