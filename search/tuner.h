@@ -8,6 +8,7 @@
 // never run again, so an interrupted search is resumed by asking for it again.
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,6 +58,16 @@ struct Rival {
 
 /// Everything that a run depends on, beside the store: the same request on the same machine makes
 /// the same proposals. Only kernel, proc, target and machine have to be given.
+struct TuningProblem;
+
+/// Arguments of a kernel at its sizes and what must come out of them, for several searches of one
+/// kernel: the first that finds it leaves it to the others.
+struct SharedProblem {
+  ProcPtr proc;
+  SizeBinding sizes;
+  std::shared_ptr<const TuningProblem> found;  // null: nobody has
+};
+
 struct TuneRequest {
   KernelEntry kernel;  // for a user's own file: name, file, proc and flops may be bare
   ProcPtr proc;        // the unscheduled proc
@@ -93,6 +104,7 @@ struct TuneRequest {
   /// written is worth no call: what must come out is computed with it, and where schedules are
   /// known, which are of such forms, no others are looked for. Null: the nest as written tells.
   ProcPtr shorter;
+  std::shared_ptr<SharedProblem> shared;  // null: this search finds what must come out itself
 };
 
 /// What a progress line shows; told at every candidate and stage.

@@ -20,12 +20,12 @@ namespace {
 constexpr size_t kViews = 3;  // that are searched from
 // Of the whole, for finding them: seconds at most, but of programs of a thousand statements.
 constexpr double kShareOfFinding = 0.3;
-constexpr double kShareOfAll = 0.3;    // of the time, beside everything else
-constexpr double kShareOfEqsat = 0.6;  // where the views are what was asked for
-constexpr double kGainForMore = 1.5;   // and where they promise so much
-constexpr double kFewestSeconds = 3;   // a search in less finds nothing
-constexpr double kShareOfFirst = 0.6;  // of the views' time: until it is known who leads
-constexpr double kShareOfProbe = 0.2;  // of the whole: what the program as written comes to
+constexpr double kShareOfAll = 0.3;     // of the time, beside everything else
+constexpr double kShareOfEqsat = 0.6;   // where the views are what was asked for
+constexpr double kGainForMore = 1.5;    // and where they promise so much
+constexpr double kFewestSeconds = 3;    // a search in less finds nothing
+constexpr double kShareOfFirst = 0.6;   // of the views' time: until it is known who leads
+constexpr double kShareOfProbe = 0.25;  // of the whole: what the program as written comes to
 // Of the cycles as written: what is said to take more than twice as many is not searched.
 constexpr double kHopelessGain = 0.5;
 constexpr double kLeads = 1.03;  // by more than repeated runs differ
@@ -355,6 +355,9 @@ TuneResult tune_with_views(TuneRequest request, const ViewRules& rules, Store& s
       orders && views.size() == 1 ? 1 - kKeptForLast : kShareOfFirst * share_of(request, views);
   const double seconds = share * request.time_budget_seconds;
   views.resize(std::min(views.size(), static_cast<size_t>(seconds / kFewestSeconds)));
+  if (!views.empty())
+    request.shared =
+        std::make_shared<SharedProblem>(SharedProblem{request.proc, all_sizes(request), nullptr});
   ViewSearches searches(request, std::move(views), store, hooks);
   searches.each(seconds);
   searches.leader(deadline);

@@ -180,6 +180,19 @@ TEST_F(MadeUpMachine, the_nest_as_written_is_a_finalist_unless_it_is_far_behind)
   EXPECT_EQ(arena.met.back().size(), 3u);
 }
 
+// Searches of one kernel find out once what must come out of it.
+TEST_F(MadeUpMachine, what_must_come_out_is_found_by_the_first_of_several_searches) {
+  request.shared = std::make_shared<SharedProblem>(SharedProblem{request.proc, {}, nullptr});
+  EXPECT_TRUE(tuned().winner);
+  const std::shared_ptr<const TuningProblem> found = request.shared->found;
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(tuned().winner);
+  EXPECT_EQ(request.shared->found, found);
+  any_size();  // another kernel has no use for it
+  EXPECT_TRUE(tuned().winner);
+  EXPECT_EQ(request.shared->found, found);
+}
+
 TEST_F(MadeUpMachine, the_steps_of_the_winner_are_its_script) {
   const TuneResult r = tuned();
   EXPECT_EQ(r.script.substr(r.script.size() - key_of(r.steps).size()), key_of(r.steps));
