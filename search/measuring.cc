@@ -22,8 +22,9 @@ constexpr size_t kOtherwise = 2;  // fastest schedules that are compiled in othe
 constexpr double kShareOfStates = 0.75;
 constexpr double kLongestWritten = 60;  // seconds for the nest as written, where no budget is given
 // Times the fastest schedule: no other compiler makes up for that, and each would have a share of
-// the time as long as all schedules'. The final comparison has the compilers all the same.
-constexpr double kHopeless = 32;
+// the time as long as all schedules'. The final comparison has the compilers all the same. Of long
+// calls each of theirs is the time of several schedules.
+constexpr double kHopeless = 32, kHopelessIfLong = 4;
 constexpr double kShareOfRescue = 0.4;  // of what is left, for one candidate of a rescue
 // At first a few, so that something is known soon; then as many as take a small part of the time
 // that is left.
@@ -95,7 +96,8 @@ void Measuring::run() {
 void Measuring::written_otherwise(const Deadline& deadline) {
   for (const Trial& t : measured_.trials)
     if (t.compilation.is_usual() && candidates_.is_as_written(t)) {
-      if (t.status == TrialStatus::kOk && t.median > kHopeless * run_.best_seconds) return;
+      const double hopeless = t.median > kLongestCall ? kHopelessIfLong : kHopeless;
+      if (t.status == TrialStatus::kOk && t.median > hopeless * run_.best_seconds) return;
       std::vector<Trial> others = candidates_.otherwise(t);
       const int planned = static_cast<int>(measured_.trials.size() + others.size());
       return measure(std::move(others), planned, deadline, request_.timeout_seconds, false);
