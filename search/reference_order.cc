@@ -1,5 +1,7 @@
 #include "search/reference_order.h"
 
+#include <algorithm>
+
 #include "search/moves/distribution.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/parts.h"
@@ -10,7 +12,6 @@ namespace exotune {
 namespace {
 
 constexpr double kLong = 2e8;       // accesses of one run: some tenths of a second
-constexpr int kLineBytes = 64;      // about; nothing but the order of loops depends on it
 constexpr double kNextElement = 8;  // as many of them are had in the time of one line
 constexpr double kWorthACall = 2;   // below it, the nest as it will be measured serves
 
@@ -22,26 +23,26 @@ double accesses_of(const Outline& o) {
 }
 
 // Lines that the innermost loops step through in one run.
-double lines_of(const Proc& p, const SizeBinding& sizes) {
+double lines_of(const Proc& p, const SizeBinding& sizes, int line_bytes) {
   const Outline o = outline_of(p, sizes);
   double lines = 0;
   for (const OutlineAccess& a : o.accesses) {
     if (a.loops.empty()) continue;
     const int inner = a.loops.back();
-    lines += o.trips(a) / (o.scattered(a, inner, kLineBytes) ? 1 : kNextElement);
+    lines += o.trips(a) / (o.scattered(a, inner, line_bytes) ? 1 : kNextElement);
   }
   return lines;
 }
 
 // Each nest in the order of its loops that steps least.
-Schedule with_best_orders(Schedule s, const SizeBinding& sizes) {
+Schedule with_best_orders(Schedule s, const SizeBinding& sizes, int line_bytes) {
   const std::vector<Cursor> nests = parts_of(s.proc);
   // The last first: places in front of it stay.
   for (auto nest = nests.rbegin(); nest != nests.rend(); ++nest) {
-    double least = lines_of(*s.proc, sizes);
+    double least = lines_of(*s.proc, sizes, line_bytes);
     Schedule best = s;
     for (LoopOrder& o : loop_orders(s, nest->path()))
-      if (const double lines = lines_of(*o.schedule.proc, sizes); lines < least) {
+      if (const double lines = lines_of(*o.schedule.proc, sizes, line_bytes); lines < least) {
         least = lines;
         best = std::move(o.schedule);
       }
@@ -52,15 +53,20 @@ Schedule with_best_orders(Schedule s, const SizeBinding& sizes) {
 
 }  // namespace
 
-ProcPtr in_reference_order(const ProcPtr& p, const SizeBinding& sizes, const Deadline& deadline) {
+ProcPtr in_reference_order(const ProcPtr& p, const SizeBinding& sizes,
+                           const std::vector<TargetLevel>& levels, const Deadline& deadline) {
+  const auto nearest =
+      std::find_if(levels.begin(), levels.end(), [](const TargetLevel& l) { return l.is_cache(); });
+  if (nearest == levels.end()) return p;
+  const int line = nearest->line_bytes;
   if (accesses_of(outline_of(*p, sizes)) < kLong) return p;
   ProcPtr best = p;
-  double least = lines_of(*p, sizes) / kWorthACall;
+  double least = lines_of(*p, sizes, line) / kWorthACall;
   (void)done_within(deadline, [&] {
     // Arrays for scalars only where nests without them are no better.
     for (const bool expand : {false, true}) {
-      const Schedule s = with_best_orders(distribute({p, {}, false}, expand), sizes);
-      if (const double lines = lines_of(*s.proc, sizes); lines < least) {
+      const Schedule s = with_best_orders(distribute({p, {}, false}, expand), sizes, line);
+      if (const double lines = lines_of(*s.proc, sizes, line); lines < least) {
         least = lines;
         best = s.proc;
       }

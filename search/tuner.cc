@@ -53,6 +53,7 @@ void find_expected(TuningState& run, const Bench& bench) {
   data.written = run.request.shorter
                      ? run.request.shorter
                      : in_reference_order(at_sizes(run.request.proc, run.request.sizes), run.sizes,
+                                          run.request.target->levels,
                                           deadline.within(kShareOfOrder * deadline.left()));
   try {
     const DeadlineScope scope(deadline);
