@@ -25,6 +25,7 @@ struct BeamState {
   std::set<std::string> tags;
   StaticCost cost;
   std::string text_hash;  // of the proc up to names: equal schedules are one state
+  size_t form = 0;        // that the steps begin at: 0 the kernel, k + 1 its start number k
 };
 
 /// What schedules are made from and judged by; the same for a whole search.

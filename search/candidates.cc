@@ -13,20 +13,13 @@ Candidates::Candidates(TuningState& run, const Proposals& proposals, const Bench
                        const std::vector<Trial>& measured)
     : run_(run), proposals_(proposals), bench_(bench), measured_(measured) {}
 
-// The schedule of a state, as it is measured and written.
-WholeSchedule Candidates::whole(const BeamState& state) const {
-  if (const WholeSchedule* known = proposals_.known(state)) return *known;
-  if (run_.request.partial) return run_.request.partial->whole(state.steps);
-  return {state.proc, script_text(*run_.request.proc, state.steps)};
-}
-
 // Emitting may fail where scheduling did not (registers that no C can index): the candidate is then
 // none, with the reason counted.
 Candidates::Emission Candidates::emit(const BeamState& state) const {
   std::string op = run_.request.partial ? "whole script" : "emit";
   Emission out;
   try {
-    const WholeSchedule made = whole(state);
+    const WholeSchedule made = proposals_.whole(state);
     op = "emit";
     Trial t;
     t.candidate = make_candidate(made.proc, *run_.request.target, run_.problem);
@@ -130,6 +123,7 @@ void Candidates::take(const Trial& t) {
   result.winner = procedure(t);
   result.script = t.script;
   result.steps = state(t).steps;
+  form_of_result_ = state(t).form;
   result.candidate_id = t.candidate.id;
   result.proof = t.proof;
   result.as_written = is_as_written(t);

@@ -43,6 +43,8 @@ class Candidates {
 
   /// The trial is the result.
   void take(const Trial& t);
+  /// BeamState::form of the result; 0 where there is none.
+  size_t form_of_result() const { return form_of_result_; }
   /// Nothing ran, or nothing in time: the result is the cheapest schedule by the cost model that
   /// has C and was not found wrong.
   void take_cheapest();
@@ -55,7 +57,6 @@ class Candidates {
     std::optional<StepRefusal> refusal;
   };
   Emission emit(const BeamState& state) const;
-  WholeSchedule whole(const BeamState& state) const;
   std::optional<Trial> keep(Emission made, size_t state);
   Trial compiled(const Trial& usual, const Compilation& how);
   static bool halves_vectors(const Compilation& how);
@@ -68,6 +69,7 @@ class Candidates {
   std::map<std::string, ProcPtr> procs_;    // by candidate
   std::map<std::string, size_t> state_of_;  // candidate -> index of its state
   bool written_ran_ = false;
+  size_t form_of_result_ = 0;
 };
 
 }  // namespace exotune

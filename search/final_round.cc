@@ -429,6 +429,8 @@ std::optional<Trial> FinalRound::shared_out(const std::vector<Trial>& finalists,
   const std::optional<SizeClasses> classes = size_classes(table, names);
   if (!classes) return std::nullopt;
   const Trial &where = finalists[classes->where], &elsewhere = finalists[classes->elsewhere];
+  // One procedure begins at one form of the kernel.
+  if (candidates_.state(where).form + candidates_.state(elsewhere).form > 0) return std::nullopt;
   const Steps steps = steps_of(*classes, *request_.proc, candidates_.state(where).steps,
                                candidates_.state(elsewhere).steps);
   const std::optional<Trial> two = measured_.one_more(steps, run_.deadline);

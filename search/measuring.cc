@@ -9,8 +9,11 @@ namespace exotune {
 
 namespace {
 
-constexpr int kRefinements = 2;  // rounds around the fastest, while that helps
-constexpr size_t kRefined = 3;   // fastest schedules that are refined
+constexpr int kRefinements = 2;         // rounds around the fastest, while that helps
+constexpr size_t kRefined = 3;          // fastest schedules that are refined
+constexpr double kWorthRefining = 1.5;  // times the fastest: no neighbour makes up for more
+constexpr size_t kTriedOfForm = 3;  // schedules, that say how near the others of a form may come
+constexpr double kBehind = 1.3;     // times the fastest
 constexpr int kSemifinalRounds = 5;
 constexpr size_t kWideField = 8;  // times the finalists, compared once before the shoot-out
 constexpr double kBytesOfAField = 1 << 30;  // of the arguments of all of them, at most
@@ -20,6 +23,7 @@ constexpr size_t kOtherwise = 2;  // fastest schedules that are compiled in othe
 // is around the fastest, and what other compilers make of it change more than one schedule more
 // does.
 constexpr double kShareOfStates = 0.75;
+constexpr double kShareOfMaking = 0.4;  // of a refinement's: neighbours of large programs
 constexpr double kLongestWritten = 60;  // seconds for the nest as written, where no budget is given
 // Times the fastest schedule: no other compiler makes up for that, and each would have a share of
 // the time as long as all schedules'. The final comparison has the compilers all the same. Of long
@@ -113,7 +117,7 @@ void Measuring::refine(size_t most, size_t kept, const Deadline& deadline) {
     const size_t room = most - std::min(most, measured_.trials.size());
     if (room == 0 || before == 0 || deadline.over()) return;
     proposals_.add_around(fastest(), std::min(room, std::max<size_t>(1, kept / kRefinements)),
-                          deadline);
+                          share_of(deadline, kShareOfMaking));
     measure_states(first, room, deadline);
     if (run_.best_seconds >= kGain * before) return;
   }
@@ -230,10 +234,9 @@ std::vector<BeamState> Measuring::fastest() const {
   std::vector<BeamState> out;
   std::set<size_t> done;  // the same schedule may be there in several compilations
   for (const Trial* t : ranked()) {
-    const BeamState& state = candidates_.state(*t);
-    if (proposals_.known(state)) continue;
+    if (t->median > kWorthRefining * run_.best_seconds) break;
     if (out.size() < kRefined && done.insert(candidates_.state_index(*t)).second)
-      out.push_back(state);
+      out.push_back(candidates_.state(*t));
   }
   return out;
 }
@@ -263,22 +266,34 @@ bool Measuring::measure_states(size_t first, size_t most, const Deadline& deadli
   const size_t last = first + std::min(most, all - std::min(first, all));
   const int planned = static_cast<int>(measured_.trials.size()) + static_cast<int>(last - first);
   size_t next = first;
-  while (next < last && !deadline.over()) {
+  std::vector<size_t> behind;  // that have their turn when all others had theirs
+  const auto left = [&] { return next < last || !behind.empty(); };
+  while (left() && !deadline.over()) {
     std::vector<size_t> batch;
-    for (size_t n = batch_size(deadline); n > 0 && next < last; --n) batch.push_back(next++);
+    for (size_t n = batch_size(deadline); n > 0 && left();) {
+      if (next == last) {
+        batch.push_back(behind.front());
+        behind.erase(behind.begin());
+        --n;
+      } else if (is_behind(next)) {
+        behind.push_back(next++);
+      } else {
+        batch.push_back(next++);
+        --n;
+      }
+    }
     const double begun = run_.clock.seconds();
     const int before = measured_.measured;
     const size_t before_batch = measured_.trials.size();
     measure(candidates_.trials_of(batch), planned, deadline, request_.timeout_seconds, false);
     compiled_elsewhere(before_batch, planned, deadline);
-    finished_otherwise(batch, planned, deadline);
     if (measured_.measured > before) schedules_seconds_ += run_.since(begun);
     schedules_ += measured_.measured - before;
     // What other compilers make of the nest as written: nothing found may be slower. Not before
     // something is known of schedules: where the best of them is far ahead, one call is enough.
     if (batch.front() == 0) written_otherwise(deadline);
   }
-  return next >= last && !deadline.over();
+  return !left() && !deadline.over();
 }
 
 // What takes the target's compiler minutes, or what it refuses, may be nothing to another one.
@@ -292,18 +307,34 @@ void Measuring::compiled_elsewhere(size_t first, int planned, const Deadline& de
     measure(std::move(others), planned, deadline, request_.timeout_seconds, false);
 }
 
-// Of a schedule that another search finished nothing tells how it was compiled there; what was
-// measured then is known, and costs nothing.
-void Measuring::finished_otherwise(const std::vector<size_t>& batch, int planned,
-                                   const Deadline& deadline) {
-  std::vector<Trial> others;
-  for (const Trial& t : measured_.trials)
-    if (t.status == TrialStatus::kOk && t.compilation.is_usual() &&
-        proposals_.known(candidates_.state(t)) &&
-        std::count(batch.begin(), batch.end(), candidates_.state_index(t)) > 0)
-      for (Trial& other : candidates_.otherwise(t)) others.push_back(std::move(other));
-  if (!others.empty())
-    measure(std::move(others), planned, deadline, request_.timeout_seconds, false);
+// Of the nest as written, and of each form of it, the first few say how near the others may come.
+bool Measuring::is_behind(size_t state) const {
+  if (request_.starts.empty() || run_.best_seconds == 0) return false;
+  const size_t form = proposals_.states()[state].form;
+  size_t tried = 0;
+  for (const Trial& t : measured_.trials) {
+    if (candidates_.state(t).form != form || candidates_.is_as_written(t) ||
+        !t.compilation.is_usual())
+      continue;
+    if (t.status == TrialStatus::kOk && t.median <= kBehind * run_.best_seconds) return false;
+    tried += t.status != TrialStatus::kSkipped;
+  }
+  return tried >= kTriedOfForm;
+}
+
+std::vector<ViewOutcome> Measuring::outcomes_of_starts() const {
+  std::vector<ViewOutcome> out(request_.starts.size());
+  for (const Trial* t : ranked())
+    if (const size_t form = candidates_.state(*t).form; form > 0 && out[form - 1].script.empty())
+      out[form - 1] = {.script = t->script,
+                       .gflops = run_.per_second(request_.kernel.flops, t->median),
+                       .seconds = t->median,
+                       .chosen = false};
+  for (ViewOutcome& outcome : out)
+    if (outcome.script.empty())
+      outcome.trouble = run_.deadline.over() ? "no time to measure it" : "no schedule of it ran";
+  if (const size_t form = candidates_.form_of_result(); form > 0) out[form - 1].chosen = true;
+  return out;
 }
 
 // `rescue`: TrialLimits has it.

@@ -42,6 +42,8 @@ class Measuring {
   bool written_takes(double seconds) const;
   /// Seconds that a schedule took so far, compiled, checked and timed; what one more will take.
   double seconds_each() const;
+  /// What came of each of the request's starts, after the result is known.
+  std::vector<ViewOutcome> outcomes_of_starts() const;
   /// The fastest trial, as it was measured, is the result; nothing when none is ok.
   void take_fastest();
   Candidates& candidates() { return candidates_; }
@@ -68,7 +70,9 @@ class Measuring {
   /// False when the time was over first.
   bool measure_states(size_t first, size_t most, const Deadline& deadline);
   void compiled_elsewhere(size_t first, int planned, const Deadline& deadline);
-  void finished_otherwise(const std::vector<size_t>& batch, int planned, const Deadline& deadline);
+  /// Is the state of a form of the kernel whose schedules, some of them measured, are all far
+  /// behind the fastest?
+  bool is_behind(size_t state) const;
   void measure(std::vector<Trial> trials, int planned, const Deadline& deadline,
                double timeout_seconds, bool rescue);
   /// Tells the progress and the store.

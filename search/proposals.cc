@@ -1,6 +1,8 @@
 #include "search/proposals.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
 #include <numeric>
 
 #include "hw/machine_model.h"
@@ -17,7 +19,9 @@ namespace exotune {
 
 namespace {
 
-constexpr double kProgramShare = 0.7;  // of the search's time, for proposing whole programs
+constexpr double kProgramShare = 0.7;    // of the search's time, for proposing whole programs
+constexpr double kShareAsWritten = 0.5;  // of the search's time, where there are other starts
+constexpr size_t kLoopsOfManyOrders = 4;
 constexpr size_t kPerformed = 16;      // rehearsed schedules made of the kernel itself, at least
 constexpr size_t kStreamed = 2;        // of each family, past the caches
 constexpr size_t kRefinedByModel = 1;  // the model that chose the plans has little to add
@@ -28,6 +32,13 @@ std::vector<BeamState> cheapest_of(std::vector<BeamState> states) {
   std::stable_sort(states.begin(), states.end(), cheaper);
   if (states.size() > kRefinedByModel) states.resize(kRefinedByModel);
   return states;
+}
+
+double least_cycles(std::initializer_list<const std::vector<BeamState>*> families) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const std::vector<BeamState>* family : families)
+    for (const BeamState& s : *family) least = std::min(least, s.cost.cycles);
+  return least;
 }
 
 // Does anything in the program add up?
@@ -54,7 +65,8 @@ Proposals::Proposals(TuningState& run)
     : run_(run),
       request_(run.request),
       levels_(request_.machine.levels_of(*request_.target)),
-      context_(context_of(run)) {
+      context_(context_of(run)),
+      starts_(request_.starts, context_) {
   const ProcPtr from = asked();
   BeamState start = first_state(from, context_);
   if (!request_.partial)
@@ -104,22 +116,29 @@ void Proposals::search() {
   deadline_ = run_.budget.search(run_.can_measure);
   run_.report("search", 0, 0);
   FoundFamilies found;
-  found.known = known_states();
   // Forms with so many fewer operations that no schedule of the nest as written comes near.
-  const bool enough = request_.shorter && !request_.partial && !request_.known.empty();
+  const bool enough = request_.shorter && !request_.partial && starts_.size() > 0;
+  const Deadline whole = deadline_;
+  if (starts_.size() > 0) deadline_ = whole.within(kShareAsWritten * whole.left());
   // What a family has when the time is over stands.
   (void)done_within(deadline_, [&] {
     read_nest();
     if (!enough) search(found);
     if (!enough) found.streamed = streamed(found);
   });
-  add(in_turns({{std::move(found.known)},
-                {std::move(found.plans)},
-                {std::move(found.large_plans)},
-                {std::move(found.programs)},
-                {std::move(found.streamed)},
-                {std::move(found.around)},
-                {std::move(found.beams)}}));
+  deadline_ = whole;
+  search_starts(found);
+  const double as_written = least_cycles({&found.plans, &found.programs, &found.beams});
+  // What the model prefers is measured first; the others have their turns.
+  std::vector<Family> families, behind;
+  for (std::vector<BeamState>& of_start : found.of_starts)
+    (least_cycles({&of_start}) < as_written ? families : behind).push_back({std::move(of_start)});
+  for (std::vector<BeamState>* family : {&found.plans, &found.large_plans, &found.programs})
+    families.push_back({std::move(*family)});
+  std::move(behind.begin(), behind.end(), std::back_inserter(families));
+  for (std::vector<BeamState>* family : {&found.streamed, &found.around, &found.beams})
+    families.push_back({std::move(*family)});
+  add(in_turns(std::move(families)));
   if (!enough && deadline_.over()) run_.result.stop = stop_of(deadline_);
   run_.result.statistics.search_seconds = run_.since(begun);
 }
@@ -161,8 +180,10 @@ void Proposals::search(FoundFamilies& found) {
   // A nest of a kind that the beam knows and nobody planned: what is known of the kind may fit it
   // badly (two sums in one statement's loops, operands that slide), and other orders or a split may
   // be better. What is in tiles has its order; it is asked for where nothing of the kind fits.
+  // Of many loops a plan has one order, too.
   const bool any_form = (!request_.partial && !form.tiled) || !is_scheduled(found.beams);
-  if (by_beam && !planned && form.known && !form.neighbours && any_form)
+  const bool other_orders = !planned || (!settled && nest_.loops.size() > kLoopsOfManyOrders);
+  if (by_beam && other_orders && form.known && !form.neighbours && any_form)
     found.programs = programs();
   if (!planned) return;
   const int most = std::max(1, beams_too ? request_.trials / 3 : request_.trials);
@@ -170,19 +191,20 @@ void Proposals::search(FoundFamilies& found) {
   found.around = around(good, static_cast<size_t>(most), deadline_);
 }
 
-// Finished schedules: measured early, and nothing is tried around them.
-std::vector<BeamState> Proposals::known_states() {
-  std::vector<BeamState> states;
-  for (const WholeSchedule& known : request_.known) {
-    states.push_back(first_state(known.proc, context_));
-    known_.emplace(states.back().text_hash, &known);
+void Proposals::search_starts(FoundFamilies& found) {
+  for (size_t k = 0; k < starts_.size(); ++k) {
+    const Deadline mine =
+        deadline_.within(deadline_.left() / static_cast<double>(starts_.size() - k));
+    (void)done_within(mine, [&] {
+      found.of_starts.push_back(starts_.search(k, program_request(), mine, run_.result.statistics));
+    });
   }
-  return states;
 }
 
-const WholeSchedule* Proposals::known(const BeamState& s) const {
-  const auto it = known_.find(s.text_hash);
-  return it == known_.end() ? nullptr : it->second;
+WholeSchedule Proposals::whole(const BeamState& s) const {
+  if (s.form > 0) return starts_.whole(s);
+  if (request_.partial) return request_.partial->whole(s.steps);
+  return {s.proc, script_text(*request_.proc, s.steps)};
 }
 
 bool Proposals::is_scheduled(const std::vector<BeamState>& states) const {
@@ -217,31 +239,28 @@ bool Proposals::add_schedule(const Steps& steps) {
 
 // What the outline of the whole program suggests, whatever its form.
 std::vector<BeamState> Proposals::programs() {
+  program_ = std::make_unique<ProgramSearch>(program_request());
+  const Deadline structures = deadline_.within(kProgramShare * deadline_.left());
+  ProgramSearchResult found = program_->run(start(), {structures, deadline_});
+  count(found, run_.result.statistics);
+  return std::move(found.states);
+}
+
+ProgramSearchRequest Proposals::program_request() const {
   ProgramSearchRequest ask;
   ask.target = request_.target.get();
   ask.levels = levels_;
   ask.context = &context_;
   ask.beam = request_.beam;
   ask.keep = std::max(1, request_.trials - request_.trials / 5);
-  program_ = std::make_unique<ProgramSearch>(ask);
-  const Deadline structures = deadline_.within(kProgramShare * deadline_.left());
-  ProgramSearchResult found = program_->run(start(), {structures, deadline_});
-  TuneStatistics& s = run_.result.statistics;
-  s.states += found.made;
-  for (const StepRefusal& r : found.refusals)
-    if (s.reasons.emplace(r.op, r.text()).second && s.first_refusal.empty())
-      s.first_refusal = r.text();
-  for (const auto& [op, n] : found.refused) {
-    s.refusals[op] += n;
-    s.refused += n;
-  }
-  return std::move(found.states);
+  return ask;
 }
 
 bool Proposals::add_recombined(const std::map<std::string, double>& seconds,
                                const Deadline& deadline) {
-  if (!program_) return false;
-  add(program_->recombine(seconds, deadline));
+  if (!program_ && starts_.size() == 0) return false;
+  if (program_) add(program_->recombine(seconds, deadline));
+  add(starts_.recombine(seconds, deadline));
   return true;
 }
 
@@ -390,11 +409,23 @@ std::vector<BeamState> Proposals::around(const std::vector<BeamState>& good, siz
                             nest_.row_loop,
                             streaming(),
                             reads_far()};
-  Surroundings found = surroundings(good, most, where, deadline);
-  for (const StepRefusal& r : found.refusals) run_.count(r);
-  run_.result.statistics.states += found.made;
-  run_.result.statistics.neighbours += found.made;
-  return rehearsal_ ? performed(std::move(found.states), deadline) : std::move(found.states);
+  std::vector<BeamState> out;
+  for (size_t form = 0; form <= starts_.size(); ++form) {
+    std::vector<BeamState> of_form;
+    std::copy_if(good.begin(), good.end(), std::back_inserter(of_form),
+                 [&](const BeamState& s) { return s.form == form; });
+    if (of_form.empty()) continue;
+    const size_t share = std::max<size_t>(1, most * of_form.size() / good.size());
+    Surroundings found = form == 0
+                             ? surroundings(of_form, share, where, deadline)
+                             : starts_.around(form - 1, of_form, share, where, seen_, deadline);
+    for (const StepRefusal& r : found.refusals) run_.count(r);
+    run_.result.statistics.states += found.made;
+    run_.result.statistics.neighbours += found.made;
+    if (form == 0 && rehearsal_) found.states = performed(std::move(found.states), deadline);
+    std::move(found.states.begin(), found.states.end(), std::back_inserter(out));
+  }
+  return out;
 }
 
 int64_t Proposals::second_cache() const {

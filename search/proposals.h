@@ -16,6 +16,7 @@
 #include "search/program_search.h"
 #include "search/rehearsal.h"
 #include "search/shared_loops.h"
+#include "search/starts.h"
 #include "search/surroundings.h"
 #include "search/tuning_state.h"
 
@@ -35,8 +36,8 @@ class Proposals {
   const std::vector<BeamState>& states() const { return states_; }
   const BeamState& start() const { return states_.front(); }
   bool is_as_written(const BeamState& s) const { return s.text_hash == start().text_hash; }
-  /// The finished schedule that the request brought and this state is; null for those found here.
-  const WholeSchedule* known(const BeamState& s) const;
+  /// The schedule that a state is, whatever it was made from. Throws what a user's lines throw.
+  WholeSchedule whole(const BeamState& s) const;
   /// Planned for the largest size that a kernel for any size lists.
   bool is_for_large(const BeamState& s) const { return for_large_.count(s.text_hash) > 0; }
   /// States by the cost model, the cheapest first.
@@ -62,10 +63,14 @@ class Proposals {
   };
   /// By where they come from, in the order in which they take turns.
   struct FoundFamilies {
-    std::vector<BeamState> known, plans, large_plans, programs, streamed, around, beams;
+    std::vector<BeamState> plans, large_plans, programs, streamed, around, beams;
+    std::vector<std::vector<BeamState>> of_starts;
   };
   Form form() const;
   void search(FoundFamilies& found);
+  /// From each of the request's starts, in an equal share of the time.
+  void search_starts(FoundFamilies& found);
+  ProgramSearchRequest program_request() const;
   /// What is searched: the kernel, or the part of a user's schedule that is left open.
   ProcPtr asked() const;
   /// Are the sizes open, and steps at open sizes slow enough to try them at fixed ones first?
@@ -80,7 +85,6 @@ class Proposals {
   std::vector<BeamState> performed_plans(const DpPlans& found);
   std::vector<BeamState> programs();  // of the search over whole programs
   std::vector<BeamState> beams();     // with threads, one beam for each loop they may share
-  std::vector<BeamState> known_states();
   std::vector<BeamState> around(const std::vector<BeamState>& good, size_t most,
                                 const Deadline& deadline);
   TargetFigures figures_here() const;
@@ -113,12 +117,12 @@ class Proposals {
   std::vector<BeamState>
       states_;                  // the start, then proposals in the order they are worth measuring
   std::set<std::string> seen_;  // hashes of their procedures
-  std::map<std::string, const WholeSchedule*> known_;  // of the request, by that hash
-  std::optional<Rehearsal> rehearsal_;                 // where sizes are open
-  std::set<std::string> seen_rehearsed_;               // as seen_, of procedures at fixed sizes
-  std::set<std::string> for_large_;                    // by text_hash: see is_for_large
-  Deadline deadline_;                                  // of the search
-  std::unique_ptr<ProgramSearch> program_;             // null: nobody asked it
+  std::optional<Rehearsal> rehearsal_;      // where sizes are open
+  std::set<std::string> seen_rehearsed_;    // as seen_, of procedures at fixed sizes
+  std::set<std::string> for_large_;         // by text_hash: see is_for_large
+  Deadline deadline_;                       // of the search
+  std::unique_ptr<ProgramSearch> program_;  // null: nobody asked it
+  Starts starts_;
 };
 
 }  // namespace exotune

@@ -72,12 +72,12 @@ class RunnerTuning {
     search_plans(search);
     search_other_sums();
     if (request_.target->vector_memory) measure_proposals();
-    for (const WholeSchedule& known : request_.known) {
+    for (const WholeSchedule& form : request_.starts) {
       if (result_.stop == StopReason::kTimeBudget || result_.stop == StopReason::kInterrupted)
         break;
       result_.stop = StopReason::kComplete;
-      from_ = &known;
-      DeviceSearch more(known.proc, {}, *request_.target);
+      from_ = &form;
+      DeviceSearch more(form.proc, {}, *request_.target);
       if (worth_more(more)) search_plans(more);
     }
     unroll_processor_loops();
@@ -166,7 +166,7 @@ class RunnerTuning {
   // have to have been: on a busy machine what comes before them may take long.
   bool gives_up(const DeviceSearch& search) const {
     if (hooks_.interrupted && hooks_.interrupted()) return true;
-    const bool hopeless = from_ == nullptr && plan_of_.empty() && !request_.known.empty() &&
+    const bool hopeless = from_ == nullptr && plan_of_.empty() && !request_.starts.empty() &&
                           !search.refusals().empty();
     return hopeless && deadline_.left() < (1 - kHopeless) * request_.time_budget_seconds;
   }
@@ -348,15 +348,16 @@ class RunnerTuning {
     search_and_measure([&](size_t count) {
       const std::vector<BeamState>& states = proposals.states();
       const size_t before = next;
-      for (; next < states.size() && next - before < count; ++next) try_state(states[next]);
+      for (; next < states.size() && next - before < count; ++next)
+        try_state(proposals.whole(states[next]), states[next].reassociated);
       s.states += static_cast<int>(next - before);
       return next > before;
     });
   }
-  void try_state(const BeamState& state) {
+  void try_state(const WholeSchedule& made, bool reassociated) {
     try {
-      add(state.proc, script_text(*request_.proc, state.steps));
-      if (state.reassociated) trials_.back().proof = ProofLevel::kProvedModuloReassociation;
+      add(made.proc, made.script);
+      if (reassociated) trials_.back().proof = ProofLevel::kProvedModuloReassociation;
     } catch (const Error& e) {
       if (e.exit_code() == ExitCode::kInternal) throw;
       refused("emit", e.diagnostic().message.str());

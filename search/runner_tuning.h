@@ -16,7 +16,7 @@ struct KnownSchedule {
 };
 
 /// The kernel at `request.sizes` (all of them given), its nest as written first; then from each of
-/// `request.known`, which are for these sizes. A known schedule that does not fit these sizes is
+/// `request.starts`, which are for these sizes. A known schedule that does not fit these sizes is
 /// counted as refused. InputError for sizes that are missing.
 TuneResult tune_on(Runner& runner, const TuneRequest& request,
                    const std::vector<KnownSchedule>& known, Store& store,

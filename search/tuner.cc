@@ -43,13 +43,6 @@ void find_expected(TuningState& run, const Bench& bench) {
   data.runner = bench.runner;
   data.target = run.request.target.get();
   const Deadline deadline = run.budget.reference();
-  SharedProblem* shared = run.request.shared.get();
-  if (shared && (shared->proc != run.request.proc || shared->sizes != run.sizes)) shared = nullptr;
-  if (shared && shared->found) {
-    run.problem = *shared->found;
-    run.can_measure = true;
-    return;
-  }
   data.written = run.request.shorter
                      ? run.request.shorter
                      : in_reference_order(at_sizes(run.request.proc, run.request.sizes), run.sizes,
@@ -59,7 +52,6 @@ void find_expected(TuningState& run, const Bench& bench) {
     const DeadlineScope scope(deadline);
     run.problem = make_problem(run.request.proc, run.sizes, data);
     run.can_measure = true;
-    if (shared) shared->found = std::make_shared<const TuningProblem>(run.problem);
   } catch (const Error&) {
     if (!deadline.over()) throw;
   }
@@ -93,6 +85,7 @@ TuneResult measure(TuningState& run, const Bench& bench) {
   // The end came before the shoot-out had a result, or before anything was measured.
   if (!run.result.winner && (run.deadline.over() || finals.cut_short())) measuring.take_fastest();
   if (!run.result.winner && !measuring.found_wrong()) measuring.candidates().take_cheapest();
+  run.result.views = measuring.outcomes_of_starts();
   return std::move(run.result);
 }
 

@@ -58,16 +58,6 @@ struct Rival {
 
 /// Everything that a run depends on, beside the store: the same request on the same machine makes
 /// the same proposals. Only kernel, proc, target and machine have to be given.
-struct TuningProblem;
-
-/// Arguments of a kernel at its sizes and what must come out of them, for several searches of one
-/// kernel: the first that finds it leaves it to the others.
-struct SharedProblem {
-  ProcPtr proc;
-  SizeBinding sizes;
-  std::shared_ptr<const TuningProblem> found;  // null: nobody has
-};
-
 struct TuneRequest {
   KernelEntry kernel;  // for a user's own file: name, file, proc and flops may be bare
   ProcPtr proc;        // the unscheduled proc
@@ -97,14 +87,13 @@ struct TuneRequest {
   std::string memo_file;              // what the dynamic program solved; "" = not kept
   std::optional<PartialSchedule> partial;
   std::vector<Rival> rivals;
-  /// Schedules that are measured among those found; on a machine that is not this one, that a
-  /// search starts from besides the nest as written.
-  std::vector<WholeSchedule> known;
+  /// Forms of `proc` at its `sizes`, proved equal, that the search starts from besides the nest as
+  /// written: views of its operands (search/views), sums in another order.
+  std::vector<WholeSchedule> starts;
   /// A form of `proc` at its `sizes`, proved equal, with so many fewer operations that the nest as
-  /// written is worth no call: what must come out is computed with it, and where schedules are
-  /// known, which are of such forms, no others are looked for. Null: the nest as written tells.
+  /// written is worth no call: what must come out is computed with it, and where there are
+  /// `starts`, which are of such forms, nothing else is searched. Null: the nest as written tells.
   ProcPtr shorter;
-  std::shared_ptr<SharedProblem> shared;  // null: this search finds what must come out itself
 };
 
 /// What a progress line shows; told at every candidate and stage.
@@ -155,13 +144,13 @@ struct CycleCount {
   std::vector<std::pair<std::string, double>> spent;
 };
 
-/// What the search from one view of the kernel came to.
+/// What the search from one of the request's `starts` came to.
 struct ViewOutcome {
-  std::string text;                // "B_view[k, j] = B[j, k]"
-  std::string proof;               // of the view: "by replay"
-  std::string script;              // the best schedule; "": none
+  std::string text;                // "B_view[k, j] = B[j, k]"; of whoever made the start
+  std::string proof;               // of the view: "by replay"; likewise
+  std::string script;              // the fastest schedule; "": none
   std::string trouble;             // why there is none
-  double gflops = 0, seconds = 0;  // of it, as its own search measured it
+  double gflops = 0, seconds = 0;  // of it, as it was measured among the others
   bool chosen = false;             // the winner is one of its schedules
 };
 
@@ -186,7 +175,7 @@ struct TuneResult {
   StopReason stop = StopReason::kComplete;
   std::optional<CycleCount> cycles;   // on a machine that is not this one (runner_tuning.h)
   std::vector<std::string> failures;  // causes of bad trials, first of each kind
-  std::vector<ViewOutcome> views;     // that were searched from
+  std::vector<ViewOutcome> views;     // one for each of the request's starts
 };
 
 /// How the caller is told, and how it says stop. Called in the thread that called tune().

@@ -1,11 +1,9 @@
 #include "search/views/view_tuning.h"
 
 #include <algorithm>
-#include <map>
 #include <tuple>
 
 #include "core/cursor/provenance.h"
-#include "search/complete/completion.h"
 #include "search/complete/open_nests.h"
 #include "search/nest.h"
 #include "search/tuning_context.h"
@@ -20,22 +18,11 @@ namespace {
 constexpr size_t kViews = 3;  // that are searched from
 // Of the whole, for finding them: seconds at most, but of programs of a thousand statements.
 constexpr double kShareOfFinding = 0.3;
-constexpr double kShareOfAll = 0.3;     // of the time, beside everything else
-constexpr double kShareOfEqsat = 0.6;   // where the views are what was asked for
-constexpr double kGainForMore = 1.5;    // and where they promise so much
-constexpr double kFewestSeconds = 3;    // a search in less finds nothing
-constexpr double kShareOfFirst = 0.6;   // of the views' time: until it is known who leads
-constexpr double kShareOfProbe = 0.25;  // of the whole: what the program as written comes to
 // Of the cycles as written: what is said to take more than twice as many is not searched.
 constexpr double kHopelessGain = 0.5;
-constexpr double kLeads = 1.03;  // by more than repeated runs differ
-// Of what is left then: the last search repeats a known one, and what it must do is the finals.
-constexpr double kShareOfLeader = 0.6;
-constexpr double kKeptForLast = 0.25;  // of the whole, whatever leads: it ends in the comparison
-constexpr int kFinalists = 3, kRounds = 5;  // the finals are to come
 // A sum of several factors, multiplied in order, that is so many times shorter than as written, and
 // as written takes so many iterations, a third of a second or more, that no call of it is worth
-// its time: each of a run's searches would wait for several.
+// its time.
 constexpr double kFarShorter = 8, kManyIterations = 1 << 28;
 constexpr double kNearBest = 0.98;  // of the best order's gain: others are not searched then
 
@@ -51,47 +38,9 @@ size_t fused_loops(const eqsat::Candidate& c) {
   return count;
 }
 
-ScriptEnvironment names_for(const TuneRequest& request) {
-  ScriptEnvironment names = script_environment({}, {&request.target->library});
-  names.start = request.proc;
-  names.names[request.proc->name] = Value(request.proc);
-  return names;
-}
-
 // Products in another order are a program of several nests, none of them a copy beside it.
 bool is_order(const eqsat::Candidate& view) {
   return view.plan.views.empty() && view.plan.fused.empty();
-}
-
-// What a search from the view leads to; nothing to show for it is no error.
-std::optional<WholeSchedule> searched(const TuneRequest& request, const eqsat::Candidate& view,
-                                      double seconds, Store& store, const TuneHooks& hooks,
-                                      ViewOutcome& outcome, int& measured) {
-  CompletionRequest ask;
-  ask.script = trace_script(view.proc);
-  ask.file = "view";
-  ask.environment = names_for(request);
-  ask.tune = request;
-  ask.tune.time_budget_seconds = seconds;
-  ask.tune.with_peers = false;
-  ask.tune.rivals.clear();
-  ask.tune.top_k = std::min(ask.tune.top_k, kFinalists);
-  ask.tune.rounds = std::min(ask.tune.rounds, kRounds);
-  ask.baseline = false;
-  ask.together = is_order(view);
-  try {
-    const Completion done = complete(ask, store, hooks);
-    measured += done.result.statistics.measured;
-    outcome.gflops = done.result.gflops;
-    outcome.seconds = done.result.seconds;
-    if (outcome.gflops <= 0) outcome.trouble = "no time to measure it";
-    if (done.proc) return WholeSchedule{done.proc, done.script};
-    outcome.trouble = "no schedule of it ran";
-  } catch (const Error& e) {
-    if (e.exit_code() == ExitCode::kInternal) throw;
-    outcome.trouble = e.diagnostic().message.str();
-  }
-  return std::nullopt;
 }
 
 // Every view but the program as written that the strategy asks for.
@@ -222,13 +171,6 @@ std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules&
 
 namespace {
 
-// How much of the time the views may take, all of them.
-double share_of(const TuneRequest& request, const std::vector<ViewToTry>& views) {
-  const bool more = request.strategy == Strategy::kEqsat ||
-                    (!views.empty() && views.front().gain >= kGainForMore);
-  return more ? kShareOfEqsat : kShareOfAll;
-}
-
 // Where an order of the factors is the only way to go about it: what is left of the views are the
 // orders that are about as short.
 bool only_orders(const TuneRequest& request, std::vector<ViewToTry>& views) {
@@ -244,100 +186,15 @@ bool only_orders(const TuneRequest& request, std::vector<ViewToTry>& views) {
   return true;
 }
 
-// One search for each view, the more promising ones the longer; then, where one of them leads what
-// the program as written comes to in a short search, that one goes on: the time is for who shows
-// something. What was measured is known by then.
-class ViewSearches {
- public:
-  ViewSearches(const TuneRequest& request, std::vector<ViewToTry> views, Store& store,
-               const TuneHooks& hooks)
-      : request_(request), views_(std::move(views)), store_(store), hooks_(hooks) {}
-
-  void each(double seconds) {
-    for (size_t k = 0; k < views_.size() && !interrupted(); ++k) {
-      ViewOutcome& outcome = outcomes_.emplace_back();
-      outcome.text = views_[k].view.text;
-      outcome.proof = eqsat::name_of(views_[k].view.proof);
-      const double mine = k + 1 < views_.size() ? std::max(seconds / 2, kFewestSeconds) : seconds;
-      seconds -= mine;
-      search(k, mine);
-    }
+void enter_texts(const std::vector<ViewToTry>& views, TuneResult& result) {
+  result.views.resize(views.size());  // a run that ended early has none
+  for (size_t k = 0; k < views.size(); ++k) {
+    result.views[k].text = views[k].view.text;
+    result.views[k].proof = eqsat::name_of(views[k].view.proof);
+    if (result.views[k].script.empty() && result.views[k].trouble.empty())
+      result.views[k].trouble = "no time to measure it";
   }
-
-  void leader(const Deadline& deadline) {
-    size_t best = 0;
-    for (size_t k = 1; k < outcomes_.size(); ++k)
-      if (outcomes_[k].gflops > outcomes_[best].gflops) best = k;
-    if (outcomes_.empty() || interrupted()) return;
-    if (outcomes_[best].gflops <= 0) return go_on_unmeasured(deadline);
-    if (request_.shorter) {
-      if (const double more = leader_seconds(deadline.left()); more >= kFewestSeconds)
-        search(best, more);
-      return;
-    }
-    TuneRequest probe = request_;
-    probe.time_budget_seconds = kShareOfProbe * request_.time_budget_seconds;
-    probe.with_peers = false;
-    probe.rivals.clear();
-    probe.top_k = std::min(probe.top_k, kFinalists);
-    probe.rounds = std::min(probe.rounds, kRounds);
-    const double seconds = leader_seconds(deadline.left() - probe.time_budget_seconds);
-    if (seconds < kFewestSeconds) return;
-    const TuneResult written = tune(probe, store_, hooks_);
-    as_written_ = written.statistics.measured;
-    if (outcomes_[best].gflops > kLeads * written.gflops && !interrupted()) search(best, seconds);
-  }
-
-  std::vector<WholeSchedule> take_known() {
-    std::vector<WholeSchedule> out;
-    for (auto& [k, known] : known_) out.push_back(std::move(known));
-    return out;
-  }
-  std::vector<ViewOutcome> take_outcomes() { return std::move(outcomes_); }
-
-  /// What these searches measured was measured by the whole run, which finds some of it in the
-  /// store.
-  void enter(TuneStatistics& whole) const {
-    const int found = std::min(whole.reused, as_written_);
-    whole.reused -= found;
-    whole.measured += of_views_ + found;
-  }
-
- private:
-  bool interrupted() const { return hooks_.interrupted && hooks_.interrupted(); }
-
-  double leader_seconds(double left) const {
-    return std::min(kShareOfLeader * left, left - kKeptForLast * request_.time_budget_seconds);
-  }
-
-  // On a busy machine the first searches may end before anything ran. What promises much goes on
-  // all the same, rather than the program as written, which needs so many times the operations.
-  void go_on_unmeasured(const Deadline& deadline) {
-    const double seconds = leader_seconds(deadline.left());
-    if (views_.front().gain >= kGainForMore && seconds >= kFewestSeconds) search(0, seconds);
-  }
-
-  // A second search of a view that finds nothing leaves the first one's result.
-  void search(size_t k, double seconds) {
-    ViewOutcome now = outcomes_[k];
-    now.trouble.clear();
-    std::optional<WholeSchedule> found =
-        searched(request_, views_[k].view, seconds, store_, hooks_, now, of_views_);
-    if (!found && !outcomes_[k].script.empty()) return;
-    if (found && now.gflops < outcomes_[k].gflops) return;
-    if (found) now.script = found->script;
-    outcomes_[k] = std::move(now);
-    if (found) known_[k] = std::move(*found);
-  }
-
-  const TuneRequest& request_;
-  const std::vector<ViewToTry> views_;
-  Store& store_;
-  const TuneHooks& hooks_;
-  std::vector<ViewOutcome> outcomes_;
-  std::map<size_t, WholeSchedule> known_;  // of views by their number
-  int of_views_ = 0, as_written_ = 0;      // trials that ran: of views, of the program as written
-};
+}
 
 }  // namespace
 
@@ -348,27 +205,12 @@ TuneResult tune_with_views(TuneRequest request, const ViewRules& rules, Store& s
   std::vector<ViewToTry> views;
   (void)done_within(deadline.within(kShareOfFinding * request.time_budget_seconds),
                     [&] { views = views_to_try(request, rules, kViews); });
-  const bool orders = only_orders(request, views);
-  if (orders) request.shorter = views.front().view.proc;
-  // One that is alone has all the time but for the comparison.
-  const double share =
-      orders && views.size() == 1 ? 1 - kKeptForLast : kShareOfFirst * share_of(request, views);
-  const double seconds = share * request.time_budget_seconds;
-  views.resize(std::min(views.size(), static_cast<size_t>(seconds / kFewestSeconds)));
-  if (!views.empty())
-    request.shared =
-        std::make_shared<SharedProblem>(SharedProblem{request.proc, all_sizes(request), nullptr});
-  ViewSearches searches(request, std::move(views), store, hooks);
-  searches.each(seconds);
-  searches.leader(deadline);
-  for (WholeSchedule& known : searches.take_known()) request.known.push_back(std::move(known));
-  std::vector<ViewOutcome> outcomes = searches.take_outcomes();
+  if (only_orders(request, views)) request.shorter = views.front().view.proc;
+  for (const ViewToTry& v : views)
+    request.starts.push_back({v.view.proc, trace_script(v.view.proc)});
   request.time_budget_seconds = std::max(1.0, deadline.left());
   TuneResult result = tune(request, store, hooks);
-  searches.enter(result.statistics);
-  for (ViewOutcome& outcome : outcomes)
-    outcome.chosen = !outcome.script.empty() && result.script.ends_with(outcome.script);
-  result.views = std::move(outcomes);
+  enter_texts(views, result);
   return result;
 }
 
@@ -377,15 +219,14 @@ TuneResult tune_on_with_views(Runner& runner, TuneRequest request,
                               Store& store, const TuneHooks& hooks) {
   const std::vector<ViewToTry> views = views_to_try(request, rules, kViews);
   for (const ViewToTry& v : views)
-    request.known.push_back({v.view.proc, trace_script(v.view.proc)});
+    request.starts.push_back({v.view.proc, trace_script(v.view.proc)});
   TuneResult result = tune_on(runner, request, known, store, hooks);
-  for (size_t k = 0; k < views.size(); ++k) {
+  for (const WholeSchedule& start : request.starts) {
     ViewOutcome& outcome = result.views.emplace_back();
-    outcome.text = views[k].view.text;
-    outcome.proof = eqsat::name_of(views[k].view.proof);
-    outcome.script = request.known[k].script;
+    outcome.script = start.script;
     outcome.chosen = result.script.starts_with(outcome.script);
   }
+  enter_texts(views, result);
   return result;
 }
 

@@ -2,9 +2,10 @@
 // Tuning that also starts from views found by rewriting (search/eqsat): im2col, operands in another
 // order, loops taken together. Start at tune_with_views.
 //
-// Each view is a schedule that the core proved; the search goes on from it as it does from a user's
-// own lines, and the best it leads to is measured among the schedules of the kernel as written. So
-// a view wins when it is faster, copies included, and never otherwise.
+// Each view is a schedule that the core proved, and one more form of the kernel for one run of the
+// tuner to start from (TuneRequest::starts): what it leads to is measured among the schedules of
+// the kernel as written, and has fewer turns where it falls behind. So a view wins when it is
+// faster, copies included, and never otherwise.
 #include <vector>
 
 #include "runners/runner.h"
@@ -38,8 +39,7 @@ struct ViewToTry {
 std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules& rules,
                                     size_t most);
 
-/// tune(), with what the views lead to among its candidates. An estimate measures nothing and has
-/// no views.
+/// tune(), with the views as further starts. An estimate measures nothing and has no views.
 TuneResult tune_with_views(TuneRequest request, const ViewRules& rules, Store& store,
                            const TuneHooks& hooks = {});
 

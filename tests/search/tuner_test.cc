@@ -8,6 +8,9 @@
 #include <map>
 
 #include "core/frontend/parser.h"
+#include "core/ir/printer.h"
+#include "core/library/script.h"
+#include "search/moves/step.h"
 #include "search/tuning_bench.h"
 
 namespace exotune {
@@ -180,19 +183,6 @@ TEST_F(MadeUpMachine, the_nest_as_written_is_a_finalist_unless_it_is_far_behind)
   EXPECT_EQ(arena.met.back().size(), 3u);
 }
 
-// Searches of one kernel find out once what must come out of it.
-TEST_F(MadeUpMachine, what_must_come_out_is_found_by_the_first_of_several_searches) {
-  request.shared = std::make_shared<SharedProblem>(SharedProblem{request.proc, {}, nullptr});
-  EXPECT_TRUE(tuned().winner);
-  const std::shared_ptr<const TuningProblem> found = request.shared->found;
-  ASSERT_TRUE(found);
-  EXPECT_TRUE(tuned().winner);
-  EXPECT_EQ(request.shared->found, found);
-  any_size();  // another kernel has no use for it
-  EXPECT_TRUE(tuned().winner);
-  EXPECT_EQ(request.shared->found, found);
-}
-
 TEST_F(MadeUpMachine, the_steps_of_the_winner_are_its_script) {
   const TuneResult r = tuned();
   EXPECT_EQ(r.script.substr(r.script.size() - key_of(r.steps).size()), key_of(r.steps));
@@ -297,16 +287,74 @@ TEST_F(MadeUpMachine, rivals_meet_the_finalists) {
   EXPECT_EQ(r.rivals[0].name, "mine");
 }
 
-TEST_F(MadeUpMachine, finished_schedules_are_measured_among_those_found) {
-  request.known = {{request.proc, "p = scale\n# mine\n"}};
+// A form of the kernel, as a view of its operands makes one: its schedules begin with its lines.
+class FormOfTheKernel : public MadeUpMachine {
+ protected:
+  FormOfTheKernel() { request.starts = {form("copy")}; }
+  WholeSchedule form(const std::string& copy) const {
+    Schedule s{request.proc, {}};
+    EXPECT_FALSE(apply(s, "stage_mem", {"for i in _: _", "x[0:64]", copy}));
+    EXPECT_FALSE(apply(s, "set_precision", {copy + ": _", copy == "copy" ? "f32" : "f64"}));
+    return {s.proc, "p = scale\n" + key_of(s.steps)};
+  }
+  bool is_of_form(const std::string& script) const {
+    return script.find(request.starts[0].script) != std::string::npos;
+  }
+  // Of all that ran, in order.
+  std::vector<bool> of_form(const TuneResult& r) {
+    std::vector<bool> out;
+    for (const std::string& id : runner.ran) out.push_back(is_of_form(stored(r, id)->script));
+    return out;
+  }
+};
+
+TEST_F(FormOfTheKernel, its_schedules_are_measured_in_turn_with_the_others) {
   const TuneResult r = tuned();
-  EXPECT_TRUE(r.winner);
-  EXPECT_GE(r.statistics.duplicates, 1) << "the nest as written is there already";
+  const std::vector<bool> turns = of_form(r);
+  EXPECT_GT(std::count(turns.begin(), turns.end(), true), 0);
+  EXPECT_GT(std::count(turns.begin(), turns.end(), false), 1);
+  ASSERT_EQ(r.views.size(), 1u);
+  EXPECT_NE(r.views[0].script.find(request.starts[0].script), std::string::npos);
+  EXPECT_EQ(r.views[0].trouble, "");
+  EXPECT_EQ(r.views[0].chosen, is_of_form(r.script));
+}
+
+// The lines of the form and what was found, as one script, make what was measured.
+TEST_F(FormOfTheKernel, its_script_makes_its_schedule) {
+  const TuneResult r = tuned();
+  ScriptEnvironment names = script_environment({}, {&request.target->library});
+  names.start = request.proc;
+  names.names["scale"] = Value(request.proc);
+  const ScriptResult again = run_script(r.views[0].script, "view.sched", names);
+  EXPECT_EQ(canonical_text(*run_script(r.script, "winner.sched", names).proc),
+            canonical_text(*r.winner));
+  EXPECT_NE(canonical_text(*again.proc), canonical_text(*request.proc));
+}
+
+// Once three of them were slow, the others have their turns first.
+TEST_F(FormOfTheKernel, what_is_far_behind_waits) {
+  request.starts.push_back(form("other"));
+  request.trials = 80;
+  request.time_budget_seconds = 2000;
+  runner.seconds_each = 20;  // so that a few are measured at once
+  const TuneResult first = tuned();
+  const std::vector<bool> before = of_form(first);
+  for (size_t k = 0; k < before.size(); ++k) runner.seconds[runner.ran[k]] = before[k] ? 1 : 1e-3;
+  store = make_memory_store();
+  const TuneResult r = tuned();
+  EXPECT_FALSE(r.views[0].chosen);
+  EXPECT_EQ(r.views[0].seconds, 1);
+  const std::vector<bool> now = of_form(r);
+  const auto early = [&](const std::vector<bool>& turns) {
+    return std::count(turns.begin(), turns.begin() + static_cast<long>(now.size() / 2), true);
+  };
+  EXPECT_GT(early(now), 0);
+  EXPECT_LT(early(now), early(before));
 }
 
 // Where a proved form of the kernel is so much shorter, neither the nest as written nor a schedule
 // of it has a turn, and as a rival it is named with the reason.
-TEST_F(MadeUpMachine, of_a_far_shorter_form_only_what_is_known_is_measured) {
+TEST_F(MadeUpMachine, of_a_far_shorter_form_nothing_else_is_searched) {
   const Module module = parse_module(R"(
 @proc
 def scale(x: f32[64]):
@@ -315,18 +363,20 @@ def scale(x: f32[64]):
 )",
                                      "shorter.exo");
   request.shorter = module.procs.front();
-  request.known = {{module.procs.front(), "known"}};
+  request.starts = {{module.procs.front(), "p = scale\n# shorter\n"}};
   request.rivals = {{"your loops", request.proc}};
   const TuneResult r = tuned();
-  EXPECT_EQ(r.statistics.states, 0);
-  // As usual, and in the other ways to compile it.
-  EXPECT_LE(runner.ran.size(), 1 + unusual_compilations({}).size());
-  EXPECT_TRUE(r.script.ends_with("known")) << r.script;
+  EXPECT_NE(r.script.find("# shorter"), std::string::npos) << r.script;
+  for (const std::string& id : runner.ran)
+    EXPECT_NE(stored(r, id)->script.find("# shorter"), std::string::npos);
   ASSERT_EQ(r.missed.size(), 1u);
   EXPECT_EQ(r.missed[0].rfind("your loops: so many more operations", 0), 0u) << r.missed[0];
 
   request.shorter = nullptr;
-  EXPECT_GT(tuned().statistics.states, 0);
+  tuned();
+  EXPECT_TRUE(std::any_of(runner.ran.begin(), runner.ran.end(), [&](const std::string& id) {
+    return stored(r, id) && stored(r, id)->script.find("# shorter") == std::string::npos;
+  }));
 }
 
 TEST_F(MadeUpMachine, the_number_of_trials_is_kept) {
