@@ -297,8 +297,21 @@ class Changes {
 
 }  // namespace
 
+// A part is changed as if it were all there is; what is for the whole was asked of the whole.
 std::vector<Neighbour> neighbours_of(const Steps& steps, const Neighbourhood& where) {
-  return Changes(steps, where).run();
+  std::vector<Neighbour> out = Changes(steps, where).run();
+  Neighbourhood in_part = where;
+  in_part.streaming.clear();
+  in_part.far = false;
+  for (size_t k = 0; k < steps.size(); ++k) {
+    if (steps[k].inside.empty()) continue;
+    for (Neighbour& n : neighbours_of(steps[k].inside, in_part)) {
+      Steps whole = steps;
+      whole[k].inside = std::move(n.steps);
+      out.push_back({std::move(whole), n.change});
+    }
+  }
+  return out;
 }
 
 Steps with_open_ends(Steps steps, int64_t lanes) {

@@ -37,7 +37,8 @@ struct Neighbour {
 /// loop whose extent is not known goes to smaller tiles, down to one row, or one vector.
 Steps with_open_ends(Steps steps, int64_t lanes);
 
-/// Each with one thing changed; the original is not among them.
+/// Each with one thing changed, in one of its parts too (ScheduleStep::inside); the original is not
+/// among them.
 std::vector<Neighbour> neighbours_of(const Steps& steps, const Neighbourhood& where);
 
 }  // namespace exotune

@@ -76,6 +76,27 @@ TEST(Neighbours, each_micro_kernel_of_a_chain_has_its_own_tile) {
       around.has(Change::kSize, {"p = divide_loop(p, 'r', 512, ['rb', 'r'], tail='perfect')"}));
 }
 
+// Parts of a program have neighbours of their own, one part changed at a time.
+TEST(Neighbours, a_part_is_changed_inside_the_whole) {
+  ScheduleStep part{"extract_subproc", {"for ii in _: _", "part"}};
+  part.inside = {block("j", 64, "jo", "ii"), block("ii", 6, "iio", ""), kernel("ii", "j", "k")};
+  ScheduleStep other = part;
+  other.args = {"for i in _: _", "other"};
+  const Steps whole = {part, {"simplify", {}}, other};
+  int first = 0, second = 0;
+  for (const Neighbour& n : neighbours_of(whole, {16, 32, "", "", {}})) {
+    ASSERT_EQ(n.steps.size(), 3u);
+    const bool in_first = key_of({n.steps[0]}) != key_of({part});
+    const bool in_second = key_of({n.steps[2]}) != key_of({other});
+    EXPECT_NE(in_first, in_second);
+    first += in_first, second += in_second;
+  }
+  EXPECT_EQ(first, second);
+  const auto alone = neighbours_of(part.inside, {16, 32, "", "", {}});
+  EXPECT_EQ(first, static_cast<int>(alone.size()));
+  EXPECT_GT(first, 10);
+}
+
 TEST(Neighbours, strips_follow_the_tiles_that_they_serve_and_no_others) {
   const Around around(chain());
   EXPECT_TRUE(around.has(Change::kSize, {"p = pack_operand(p, 'B', 'rb', 32, 16, V, instrs)",
