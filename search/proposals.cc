@@ -22,6 +22,7 @@ namespace {
 constexpr double kProgramShare = 0.7;    // of the search's time, for proposing whole programs
 constexpr double kShareAsWritten = 0.5;  // of the search's time, where there are other starts
 constexpr size_t kLoopsOfManyOrders = 4;
+constexpr size_t kSharedOut = 24;      // programs
 constexpr size_t kPerformed = 16;      // rehearsed schedules made of the kernel itself, at least
 constexpr size_t kStreamed = 2;        // of each family, past the caches
 constexpr size_t kRefinedByModel = 1;  // the model that chose the plans has little to add
@@ -196,7 +197,8 @@ void Proposals::search_starts(FoundFamilies& found) {
     const Deadline mine =
         deadline_.within(deadline_.left() / static_cast<double>(starts_.size() - k));
     (void)done_within(mine, [&] {
-      found.of_starts.push_back(starts_.search(k, program_request(), mine, run_.result.statistics));
+      found.of_starts.push_back(
+          for_threads(starts_.search(k, program_request(), mine, run_.result.statistics)));
     });
   }
 }
@@ -243,7 +245,17 @@ std::vector<BeamState> Proposals::programs() {
   const Deadline structures = deadline_.within(kProgramShare * deadline_.left());
   ProgramSearchResult found = program_->run(start(), {structures, deadline_});
   count(found, run_.result.statistics);
-  return std::move(found.states);
+  return for_threads(std::move(found.states));
+}
+
+std::vector<BeamState> Proposals::for_threads(std::vector<BeamState> programs) const {
+  if (request_.threads < 2) return programs;
+  std::vector<BeamState> out;
+  for (size_t k = 0; k < std::min(kSharedOut, programs.size()) && !deadline_.over(); ++k)
+    if (std::optional<BeamState> shared = shared_out(programs[k], request_.threads, context_))
+      out.push_back(std::move(*shared));
+  std::move(programs.begin(), programs.end(), std::back_inserter(out));
+  return out;
 }
 
 ProgramSearchRequest Proposals::program_request() const {

@@ -71,6 +71,8 @@ class Proposals {
   /// From each of the request's starts, in an equal share of the time.
   void search_starts(FoundFamilies& found);
   ProgramSearchRequest program_request() const;
+  /// With threads the first of them shared out (shared_out), then all as they are.
+  std::vector<BeamState> for_threads(std::vector<BeamState> programs) const;
   /// What is searched: the kernel, or the part of a user's schedule that is left open.
   ProcPtr asked() const;
   /// Are the sizes open, and steps at open sizes slow enough to try them at fixed ones first?

@@ -120,9 +120,9 @@ enum class Tail : uint8_t { kPerfect, kGuard, kCut, kCutAndGuard, kShort };
 [[nodiscard]] ProcPtr unroll_loop(ProcPtr p, const Where& loop);
 
 /// for i in seq(lo, hi): s  ->  for i in par(lo, hi): s
-/// Obligation: no two iterations touch one location unless both read. (A reduction over the loop is
-/// first made private: parallelize_reduction in the library.)
+/// Obligation: no two iterations touch one location unless both read (sums: parallelize_reduction).
 /// Forwarding: everything stays.
+/// Proposed with --threads: the outermost loops of a program that are free of races.
 [[nodiscard]] ProcPtr parallelize_loop(ProcPtr p, const Where& loop);
 
 /// for i in seq(lo, hi): for j in seq(l, l + c): s
