@@ -305,6 +305,13 @@ double Target::peak_of(ScalarType t) const {
   return it == peak.end() ? 0 : it->second;
 }
 
+std::vector<TargetLevel> caches_of(const std::vector<TargetLevel>& levels) {
+  std::vector<TargetLevel> out;
+  for (const TargetLevel& l : levels)
+    if (l.is_cache() && l.bytes > 0) out.push_back(l);
+  return out;
+}
+
 const TargetLevel* Target::find_level(const std::string& level) const {
   for (const TargetLevel& l : levels)
     if (l.name == level) return &l;

@@ -28,6 +28,8 @@ struct TargetLevel {
   double cost_per_line = 0;  // cycles to touch a line that lies here
   bool is_cache() const { return memory == nullptr; }
 };
+/// Those that are caches of a known size, the nearest to the core first.
+std::vector<TargetLevel> caches_of(const std::vector<TargetLevel>& levels);
 
 struct TargetCompiler {
   std::vector<std::string> programs;  // in order of preference, found on PATH

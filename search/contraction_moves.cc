@@ -13,10 +13,8 @@ namespace exotune {
 namespace {
 
 double cache_bytes(const std::vector<TargetLevel>& levels, size_t k, double otherwise) {
-  size_t seen = 0;
-  for (const TargetLevel& l : levels)
-    if (l.is_cache() && l.bytes > 0 && seen++ == k) return static_cast<double>(l.bytes);
-  return otherwise;
+  const std::vector<TargetLevel> caches = caches_of(levels);
+  return k < caches.size() ? static_cast<double>(caches[k].bytes) : otherwise;
 }
 
 }  // namespace

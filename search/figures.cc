@@ -233,8 +233,7 @@ std::vector<double> line_costs(const Target& target, const Machine& machine,
                                const std::string& work_directory) {
   std::vector<int64_t> caches;
   int line = 0;
-  for (const TargetLevel& level : machine.levels_of(target)) {
-    if (!level.is_cache() || level.bytes <= 0) continue;
+  for (const TargetLevel& level : caches_of(machine.levels_of(target))) {
     caches.push_back(level.bytes);
     line = level.line_bytes;
   }

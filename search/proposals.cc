@@ -441,10 +441,8 @@ std::vector<BeamState> Proposals::around(const std::vector<BeamState>& good, siz
 }
 
 int64_t Proposals::second_cache() const {
-  int64_t caches = 0;
-  for (const TargetLevel& level : levels_)
-    if (level.is_cache() && ++caches == 2) return level.bytes;
-  return 0;
+  const std::vector<TargetLevel> caches = caches_of(levels_);
+  return caches.size() < 2 ? 0 : caches[1].bytes;
 }
 
 bool Proposals::reads_far() const {

@@ -55,10 +55,9 @@ Schedule with_best_orders(Schedule s, const SizeBinding& sizes, int line_bytes) 
 
 ProcPtr in_reference_order(const ProcPtr& p, const SizeBinding& sizes,
                            const std::vector<TargetLevel>& levels, const Deadline& deadline) {
-  const auto nearest =
-      std::find_if(levels.begin(), levels.end(), [](const TargetLevel& l) { return l.is_cache(); });
-  if (nearest == levels.end()) return p;
-  const int line = nearest->line_bytes;
+  const std::vector<TargetLevel> caches = caches_of(levels);
+  if (caches.empty()) return p;
+  const int line = caches.front().line_bytes;
   if (accesses_of(outline_of(*p, sizes)) < kLong) return p;
   ProcPtr best = p;
   double least = lines_of(*p, sizes, line) / kWorthACall;

@@ -37,8 +37,7 @@ std::vector<const For*> perfect_loops(const Proc& p) {
 std::vector<int64_t> depths(int64_t depth, int64_t row_bytes, int64_t group,
                             const std::vector<TargetLevel>& levels) {
   std::vector<int64_t> out{depth};
-  for (const TargetLevel& level : levels) {
-    if (!level.is_cache() || level.bytes <= 0) continue;
+  for (const TargetLevel& level : caches_of(levels)) {
     const int64_t most = level.bytes / 2 / row_bytes;
     if (most < group || depth <= most) continue;
     const int64_t even = ceil_div(depth, ceil_div(depth, most));

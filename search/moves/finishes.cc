@@ -18,8 +18,8 @@ class Finishing {
   Finishing(const Outline& o, const Target& target, const std::vector<TargetLevel>& levels,
             const ValueList& instructions)
       : o_(o), target_(target), instructions_(instructions) {
-    for (const TargetLevel& level : levels)
-      if (level.is_cache() && line_bytes_ == 0) line_bytes_ = level.line_bytes;
+    if (const std::vector<TargetLevel> caches = caches_of(levels); !caches.empty())
+      line_bytes_ = caches.front().line_bytes;
     for (const Value& v : instructions) {
       shifts_ = shifts_ || shifts_registers(**v.as<ProcPtr>());
       reverses_ = reverses_ || loads_reversed(**v.as<ProcPtr>());

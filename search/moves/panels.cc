@@ -218,11 +218,8 @@ void find_recurrences(const ProcPtr& p, const Block& body, const Path& around,
 }  // namespace
 
 NearestCaches nearest_caches(const std::vector<TargetLevel>& levels) {
-  NearestCaches out;
-  for (const TargetLevel& level : levels)
-    if (level.is_cache() && out.second == 0)
-      (out.first == 0 ? out.first : out.second) = level.bytes;
-  return out;
+  const std::vector<TargetLevel> caches = caches_of(levels);
+  return {caches.empty() ? 0 : caches[0].bytes, caches.size() < 2 ? 0 : caches[1].bytes};
 }
 
 std::optional<Schedule> sums_in_panels(const Schedule& s,
