@@ -9,7 +9,7 @@ namespace exotune {
 
 namespace {
 
-constexpr int kRefinements = 2;         // rounds around the fastest, while that helps
+constexpr int kInVain = 2;              // rounds around the fastest, in a row, that end them
 constexpr size_t kRefined = 3;          // fastest schedules that are refined
 constexpr double kWorthRefining = 1.5;  // times the fastest: no neighbour makes up for more
 constexpr size_t kTriedOfForm = 3;  // schedules, that say how near the others of a form may come
@@ -17,7 +17,7 @@ constexpr double kBehind = 1.3;     // times the fastest
 constexpr int kSemifinalRounds = 5;
 constexpr size_t kWideField = 8;  // times the finalists, compared once before the shoot-out
 constexpr double kBytesOfAField = 1 << 30;  // of the arguments of all of them, at most
-constexpr double kGain = 0.995;   // of the time: a refinement that brings less was the last
+constexpr double kGain = 0.995;   // of the time: a refinement that brings less was in vain
 constexpr size_t kOtherwise = 2;  // fastest schedules that are compiled in other ways
 // Each step of measuring leaves time to the next ones: what the parts' fastest are together, what
 // is around the fastest, and what other compilers make of it change more than one schedule more
@@ -54,16 +54,18 @@ void Measuring::as_written() {
     if (!request_.partial) candidates_.note_as_written_ran();
     return;
   }
-  const Deadline deadline = run_.budget.written();
+  const Deadline deadline = run_.budget.written(run_.written_is_far);
   std::optional<Trial> written = candidates_.as_written();
   if (!written || deadline.over()) return;
   // All of its share of the time: what it takes bounds the others, and where it was stopped nobody
   // knows how long they may take.
-  const double timeout = std::clamp(deadline.left(), request_.timeout_seconds,
-                                    std::max(request_.timeout_seconds, kLongestWritten));
+  const double least = run_.written_is_far ? 0 : request_.timeout_seconds;
+  const double timeout =
+      std::clamp(deadline.left(), least, std::max(request_.timeout_seconds, kLongestWritten));
   measure({std::move(*written)}, 1, deadline, timeout, true);
   if (measured_.trials.back().status == TrialStatus::kSkipped) measured_.trials.pop_back();
-  if (!measured_.trials.empty()) candidates_.note_as_written_ran();
+  // Where there was no time for a call of it there is none before schedules are known.
+  if (!measured_.trials.empty() || run_.written_is_far) candidates_.note_as_written_ran();
 }
 
 void Measuring::run() {
@@ -94,7 +96,7 @@ void Measuring::run() {
   s.causes = measured_.causes;
   run_.result.failures = measured_.first_causes;
   s.measure_seconds += run_.since(begun);
-  if (!all || deadline.over()) run_.result.stop = stop_of(deadline);
+  if (!all || deadline.over() || s.cut_short) run_.result.stop = stop_of(deadline);
 }
 
 void Measuring::written_otherwise(const Deadline& deadline) {
@@ -108,18 +110,20 @@ void Measuring::written_otherwise(const Deadline& deadline) {
     }
 }
 
-// Neighbours of the fastest are tried while that helps, with what is left of the trials.
+// Neighbours of the fastest are tried until that has helped nothing for some rounds, with what is
+// left of the trials.
 void Measuring::refine(size_t most, size_t kept, const Deadline& deadline) {
-  for (int round = 0; round < kRefinements && !deadline.over(); ++round) {
+  for (int in_vain = 0; in_vain < kInVain && !deadline.over();) {
     compare_fastest(static_cast<size_t>(request_.top_k), deadline);
     const double before = run_.best_seconds;
     const size_t first = proposals_.states().size();
     const size_t room = most - std::min(most, measured_.trials.size());
     if (room == 0 || before == 0 || deadline.over()) return;
-    proposals_.add_around(fastest(), std::min(room, std::max<size_t>(1, kept / kRefinements)),
+    proposals_.add_around(fastest(), std::min(room, std::max<size_t>(1, kept / kInVain)),
                           share_of(deadline, kShareOfMaking));
+    if (proposals_.states().size() == first) return;  // none is left
     measure_states(first, room, deadline);
-    if (run_.best_seconds >= kGain * before) return;
+    in_vain = run_.best_seconds < kGain * before ? 0 : in_vain + 1;
   }
 }
 

@@ -15,7 +15,9 @@ double until_written(double seconds) {
 
 Deadline PhaseBudget::reference() const { return whole_.within(shares_.reference * seconds_); }
 
-Deadline PhaseBudget::written() const { return whole_.within(shares_.written * seconds_); }
+Deadline PhaseBudget::written(bool far) const {
+  return whole_.within((far ? shares_.written_far : shares_.written) * seconds_);
+}
 
 Deadline PhaseBudget::search(bool measures) const {
   constexpr double kAlone = 0.95;  // the rest: the cost of the last step, and the C

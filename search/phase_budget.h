@@ -10,10 +10,11 @@ namespace exotune {
 /// Shares of the whole budget; chosen so that what is kept back is enough for the finals of a small
 /// kernel on a loaded machine, and measuring always gets most of the rest.
 struct BudgetShares {
-  double reference = 0.6;    // what must come out: where that takes longer nothing is measured
-  double written = 0.2;      // the nest as written, before all else: a run never ends with nothing
-  double search = 0.4;       // of what is left then: proposing schedules, at most
-  double plan = 0.5;         // of that, at most: the dynamic program
+  double reference = 0.6;     // what must come out: where that takes longer nothing is measured
+  double written = 0.2;       // the nest as written, before all else: a run never ends with nothing
+  double written_far = 0.04;  // likewise, where it is known to step from line to line
+  double search = 0.4;        // of what is left then: proposing schedules, at most
+  double plan = 0.5;          // of that, at most: the dynamic program
   double plan_most = 30;     // seconds: products that it plans well take it a few; others never end
   double finals = 0.25;      // kept back from measuring: other sizes, shoot-out, finals over sizes
   double finals_most = 60;   // seconds: more is never kept back
@@ -32,8 +33,9 @@ class PhaseBudget {
   const Deadline& whole() const { return whole_; }
   /// Finding what must come out.
   Deadline reference() const;
-  /// Measuring the nest as written.
-  Deadline written() const;
+  /// Measuring the nest as written; `far`: what must come out was found in a better order of its
+  /// loops, so that a call may take as long as all schedules.
+  Deadline written(bool far) const;
   /// Proposing schedules; when nothing is measured it has nearly all there is.
   Deadline search(bool measures) const;
   /// The dynamic program, within `search`.

@@ -72,7 +72,9 @@ class ProgramSearch::Impl {
     // are refused here and counted.
     start_ = start;
     (void)done_within(until_.whole, [&] {
-      for (const Plan& plan : solve(start.proc, 0)) {
+      const std::vector<Plan> plans = solve(start.proc, 0);
+      out_.cut_short = interrupted();
+      for (const Plan& plan : plans) {
         if (out_.states.size() >= static_cast<size_t>(request_.keep)) break;
         if (plan.steps.empty()) continue;
         if (std::optional<BeamState> state = state_of(plan))

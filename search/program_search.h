@@ -42,6 +42,7 @@ struct ProgramSearchResult {
   std::vector<StepRefusal> refusals;              // the first of each operator and place
   std::map<std::string, int> refused;             // by operator
   int made = 0;
+  bool cut_short = false;  // the time was over before all structures had a turn
 };
 
 class ProgramSearch {

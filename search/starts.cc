@@ -52,6 +52,7 @@ Surroundings Starts::around(size_t k, const std::vector<BeamState>& good, size_t
 
 void count(const ProgramSearchResult& found, TuneStatistics& statistics) {
   statistics.states += found.made;
+  statistics.cut_short |= found.cut_short;
   for (const StepRefusal& r : found.refusals)
     if (statistics.reasons.emplace(r.op, r.text()).second && statistics.first_refusal.empty())
       statistics.first_refusal = r.text();

@@ -43,11 +43,12 @@ void find_expected(TuningState& run, const Bench& bench) {
   data.runner = bench.runner;
   data.target = run.request.target.get();
   const Deadline deadline = run.budget.reference();
+  const ProcPtr written = at_sizes(run.request.proc, run.request.sizes);
   data.written = run.request.shorter
                      ? run.request.shorter
-                     : in_reference_order(at_sizes(run.request.proc, run.request.sizes), run.sizes,
-                                          run.request.target->levels,
+                     : in_reference_order(written, run.sizes, run.request.target->levels,
                                           deadline.within(kShareOfOrder * deadline.left()));
+  run.written_is_far = data.written != written;
   try {
     const DeadlineScope scope(deadline);
     run.problem = make_problem(run.request.proc, run.sizes, data);

@@ -124,6 +124,7 @@ struct TuneStatistics {
   std::optional<DpPlans> dp;  // nothing when it was not asked
   int plans_refused = 0;      // of its plans
   int neighbours = 0;         // schedules tried around good ones
+  bool cut_short = false;     // the time for finding structures was over before all had a turn
 };
 
 /// One line of the table of others.

@@ -54,12 +54,13 @@ struct TuningState {
   const TimeSource& clock;
   const Deadline deadline;  // of everything
   const PhaseBudget budget;
-  SizeBinding sizes;         // of every size: as fixed, else the representative one
-  TuningProblem problem;     // arguments, inputs and what must come out of them
-  bool can_measure = false;  // it is known what must come out
-  TuneResult result;         // as far as it is known
-  int ok = 0, bad = 0;       // trials
-  double best_seconds = 0;   // of one call; 0: nothing was ok yet
+  SizeBinding sizes;            // of every size: as fixed, else the representative one
+  TuningProblem problem;        // arguments, inputs and what must come out of them
+  bool can_measure = false;     // it is known what must come out
+  bool written_is_far = false;  // it was found in another order of the loops than as written
+  TuneResult result;            // as far as it is known
+  int ok = 0, bad = 0;          // trials
+  double best_seconds = 0;      // of one call; 0: nothing was ok yet
 };
 
 }  // namespace exotune

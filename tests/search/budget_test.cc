@@ -24,7 +24,8 @@ TEST(PhaseBudget, keeps_time_for_the_finals) {
 TEST(PhaseBudget, the_search_leaves_most_of_what_is_left_when_it_begins) {
   ManualTime clock;
   const PhaseBudget budget(Deadline::after(100, clock), 100);
-  EXPECT_DOUBLE_EQ(budget.written().left(), 100 * BudgetShares().written);
+  EXPECT_DOUBLE_EQ(budget.written(false).left(), 100 * BudgetShares().written);
+  EXPECT_DOUBLE_EQ(budget.written(true).left(), 100 * BudgetShares().written_far);
   clock.advance(70);
   EXPECT_DOUBLE_EQ(budget.search(true).left(), 30 * BudgetShares().search);
 }
@@ -56,8 +57,8 @@ TEST(PhaseBudget, hears_the_user_in_every_phase) {
   ManualTime clock;
   bool stop = false;
   const PhaseBudget budget(Deadline::after(100, clock).or_when([&] { return stop; }), 100);
-  const Deadline phases[] = {budget.reference(), budget.written(),     budget.search(true),
-                             budget.measuring(), budget.other_sizes(), budget.shootout(true)};
+  const Deadline phases[] = {budget.reference(), budget.written(false), budget.search(true),
+                             budget.measuring(), budget.other_sizes(),  budget.shootout(true)};
   stop = true;
   for (const Deadline& phase : phases) EXPECT_TRUE(phase.interrupted());
 }
