@@ -97,6 +97,17 @@ def lanes_scalar(dst: f32 @ DRAM, src: [f32][4] @ V4):
         dst += src[i]
 )";
 
+/// For units that subtract products, too: in front of a test's own text.
+inline const std::string kSubtracting = R"(
+@instr("subtract")
+def subtract(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(a, 0) == 1
+    assert stride(b, 0) == 1
+    for i in seq(0, 4):
+        dst[i] += -a[i] * b[i]
+)";
+
 struct FourLanes {
   Module module;
   VectorUnit unit;

@@ -14,21 +14,13 @@
 namespace exotune {
 namespace {
 
-constexpr const char* kKernels = R"(
+const std::string kKernels = kSubtracting + R"(
 @instr("add")
 def add(dst: [f32][4] @ V4, src: [f32][4] @ V4):
     assert stride(dst, 0) == 1
     assert stride(src, 0) == 1
     for i in seq(0, 4):
         dst[i] += src[i]
-
-@instr("subtract")
-def subtract(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
-    assert stride(dst, 0) == 1
-    assert stride(a, 0) == 1
-    assert stride(b, 0) == 1
-    for i in seq(0, 4):
-        dst[i] += -a[i] * b[i]
 
 @instr("sum")
 def sum(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):

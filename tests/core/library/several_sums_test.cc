@@ -11,15 +11,7 @@
 namespace exotune {
 namespace {
 
-constexpr const char* kKernels = R"(
-@instr("subtract")
-def subtract(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
-    assert stride(dst, 0) == 1
-    assert stride(a, 0) == 1
-    assert stride(b, 0) == 1
-    for i in seq(0, 4):
-        dst[i] += -a[i] * b[i]
-
+const std::string kKernels = kSubtracting + R"(
 @instr("product")
 def product(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
     assert stride(dst, 0) == 1
