@@ -17,6 +17,7 @@
 #include "cli/workspace.h"
 #include "core/analysis/queries.h"
 #include "core/analysis/solver.h"
+#include "cost/work.h"
 
 namespace exotune::cli {
 namespace {
@@ -65,10 +66,23 @@ void print_tested(const CompiledResult& c, const Proc& before, size_t sizes) {
               c.parallel ? "parallel loops and all other C: " : "the C: ", c.not_run.c_str());
 }
 
+/// The interpreter takes both procedures' operations one by one, exactly.
+void say_if_long(const Proc& before, const std::vector<Sizes>& sizes) {
+  constexpr double kLong = 1e9;  // operations: half a minute
+  const SizeFormula operations = work_of(before).operations;
+  if (operations.text().empty()) return;
+  double all = 0;
+  for (const Sizes& s : sizes) all += operations.evaluate(s);
+  if (all > kLong)
+    std::fprintf(
+        stderr, "note: the interpreter takes %.2g operations, twice: this may take minutes\n", all);
+}
+
 ExitCode compare(Workspace& workspace, const VerifyOptions& options, const Proc& before,
                  const ProcPtr& after, const std::vector<TargetPtr>& targets, const Sizes& fixed,
                  const Compilation& how = {}) {
   const std::vector<Sizes> sizes = sizes_to_test(options, before, fixed);
+  say_if_long(before, sizes);
   const DifferentialResult result = differential_test(before, *after, sizes, options.seed);
   if (!result.difference.empty()) differ(before, *after, result.difference);
   const CompiledResult c = compiled_test(workspace, after, targets, sizes, options.seed, how);
