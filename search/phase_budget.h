@@ -14,7 +14,7 @@ struct BudgetShares {
   double written = 0.2;       // the nest as written, before all else: a run never ends with nothing
   double written_far = 0.04;  // likewise, where it is known to step from line to line
   double search = 0.4;        // of what is left then: proposing schedules, at most
-  double plan = 0.5;          // of that, at most: the dynamic program
+  double plan = 0.3;          // of that, at most: the dynamic program
   double plan_most = 30;     // seconds: products that it plans well take it a few; others never end
   double finals = 0.25;      // kept back from measuring: other sizes, shoot-out, finals over sizes
   double finals_most = 60;   // seconds: more is never kept back
