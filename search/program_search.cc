@@ -655,6 +655,11 @@ class ProgramSearch::Impl {
 ProgramSearch::ProgramSearch(const ProgramSearchRequest& request)
     : impl_(std::make_unique<Impl>(request)) {}
 ProgramSearch::~ProgramSearch() = default;
+ProgramDeadlines deadlines_within(const Deadline& whole) {
+  constexpr double kForStructures = 0.7;  // of the time
+  return {whole.within(kForStructures * whole.left()), whole};
+}
+
 ProgramSearchResult ProgramSearch::run(const BeamState& start, const ProgramDeadlines& until) {
   return impl_->run(start, until);
 }

@@ -35,6 +35,8 @@ struct ProgramDeadlines {
   Deadline structures;  // no more structures and finishes then; what was found becomes schedules
   Deadline whole;       // schedules that are not made by then are left out
 };
+/// Most of the time for structures, the rest for making schedules of what was found.
+ProgramDeadlines deadlines_within(const Deadline& whole);
 
 struct ProgramSearchResult {
   std::vector<BeamState> states;                  // cheapest first, structures in turn

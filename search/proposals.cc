@@ -19,13 +19,12 @@ namespace exotune {
 
 namespace {
 
-constexpr double kProgramShare = 0.7;    // of the search's time, for proposing whole programs
-constexpr double kShareAsWritten = 0.5;  // of the search's time, where there are other starts
-constexpr size_t kLoopsOfManyOrders = 4;
-constexpr size_t kSharedOut = 24;      // programs
-constexpr size_t kPerformed = 16;      // rehearsed schedules made of the kernel itself, at least
-constexpr size_t kStreamed = 2;        // of each family, past the caches
-constexpr size_t kRefinedByModel = 1;  // the model that chose the plans has little to add
+constexpr double kShareAsWritten = 0.5;   // of the search's time, where there are other starts
+constexpr size_t kLoopsOfManyOrders = 4;  // more than these: a plan has one of many
+constexpr size_t kSharedOut = 24;         // programs
+constexpr size_t kPerformed = 16;         // rehearsed schedules made of the kernel itself, at least
+constexpr size_t kStreamed = 2;           // of each family, past the caches
+constexpr size_t kRefinedByModel = 1;     // the model that chose the plans has little to add
 
 bool cheaper(const BeamState& a, const BeamState& b) { return a.cost.cycles < b.cost.cycles; }
 
@@ -242,8 +241,7 @@ bool Proposals::add_schedule(const Steps& steps) {
 // What the outline of the whole program suggests, whatever its form.
 std::vector<BeamState> Proposals::programs() {
   program_ = std::make_unique<ProgramSearch>(program_request());
-  const Deadline structures = deadline_.within(kProgramShare * deadline_.left());
-  ProgramSearchResult found = program_->run(start(), {structures, deadline_});
+  ProgramSearchResult found = program_->run(start(), deadlines_within(deadline_));
   count(found, run_.result.statistics);
   return for_threads(std::move(found.states));
 }

@@ -4,12 +4,6 @@
 
 namespace exotune {
 
-namespace {
-
-constexpr double kShareOfFinding = 0.7;  // of the time; the rest is for making schedules
-
-}  // namespace
-
 Starts::Starts(const std::vector<WholeSchedule>& forms, const BeamContext& context)
     : forms_(forms), context_(context), programs_(forms.size()) {
   for (const WholeSchedule& form : forms) {
@@ -23,8 +17,7 @@ Starts::Starts(const std::vector<WholeSchedule>& forms, const BeamContext& conte
 std::vector<BeamState> Starts::search(size_t k, const ProgramSearchRequest& ask,
                                       const Deadline& deadline, TuneStatistics& statistics) {
   programs_[k] = std::make_unique<ProgramSearch>(ask);
-  ProgramSearchResult found =
-      programs_[k]->run(first_[k], {deadline.within(kShareOfFinding * deadline.left()), deadline});
+  ProgramSearchResult found = programs_[k]->run(first_[k], deadlines_within(deadline));
   count(found, statistics);
   found.states.push_back(first_[k]);
   return std::move(found.states);
