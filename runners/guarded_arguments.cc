@@ -59,20 +59,34 @@ bool close_enough(double got, double want, double tolerance, double slack) {
   return std::fabs(got - want) <= tolerance * std::max(1.0, std::fabs(want)) + slack;
 }
 
+// visit(i, offset in elements) until it says false; in dense arguments the offset is the number.
+template <class Visit>
+void for_each_element(const ArgSpec& arg, const Visit& visit) {
+  if (arg.kind != ArgSpec::Kind::kWindow) {
+    const auto count = static_cast<size_t>(arg.elements());
+    for (size_t i = 0; i < count; ++i)
+      if (!visit(i, i)) return;
+    return;
+  }
+  const std::vector<int64_t> offsets = arg.element_offsets();
+  for (size_t i = 0; i < offsets.size(); ++i)
+    if (!visit(i, static_cast<size_t>(offsets[i]))) return;
+}
+
 // The bytes of an argument as it is before a run: values where the test gives them, poison
 // elsewhere.
 std::vector<uint8_t> image_of(const ArgSpec& arg, const std::vector<double>* values, int variant) {
   const size_t width = element_bytes(arg.type);
   std::vector<uint8_t> image(static_cast<size_t>(arg.span_elements()) * width);
-  fill_guard(image.data(), image.size());
-  const std::vector<int64_t> offsets = arg.element_offsets();
-  for (size_t i = 0; i < offsets.size(); ++i) {
-    uint8_t* at = image.data() + static_cast<size_t>(offsets[i]) * width;
+  if (arg.kind == ArgSpec::Kind::kWindow) fill_guard(image.data(), image.size());
+  for_each_element(arg, [&](size_t i, size_t offset) {
+    uint8_t* at = image.data() + offset * width;
     if (values)
       store_element(arg.type, at, (*values)[i]);
     else
       store_poison(arg.type, at, variant);
-  }
+    return true;
+  });
   return image;
 }
 
@@ -215,16 +229,15 @@ Finding GuardedArguments::check_output(size_t a, int variant) const {
   if (want.expected.empty() || memcmp(slot.data, want.expected.data(), slot.data_bytes) == 0)
     return {};
   const size_t width = element_bytes(arg.type);
-  const std::vector<int64_t> offsets = arg.element_offsets();
   int64_t wrong = 0, first = 0;
   double first_value = 0;
   bool poisoned = false;
-  for (size_t i = 0; i < offsets.size(); ++i) {
-    const size_t at = static_cast<size_t>(offsets[i]) * width;
+  for_each_element(arg, [&](size_t i, size_t offset) {
+    const size_t at = offset * width;
     const double got = load_element(arg.type, slot.data + at);
     if (close_enough(got, want.expected_values[i], prepared_.tolerance,
                      want.slack.empty() ? 0 : want.slack[i]))
-      continue;
+      return true;
     const bool poison =
         is_floating(arg.type)
             ? std::isnan(got)
@@ -234,12 +247,13 @@ Finding GuardedArguments::check_output(size_t a, int variant) const {
       first_value = got;
     }
     poisoned |= poison;
-  }
+    return true;
+  });
   if (wrong == 0) return {};
   const std::string where = element_name_at(a, first);
   const std::string want_text = number(want.expected_values[static_cast<size_t>(first)]);
   const std::string share =
-      " (" + std::to_string(wrong) + " of " + std::to_string(offsets.size()) + " elements differ)";
+      " (" + std::to_string(wrong) + " of " + std::to_string(arg.elements()) + " elements differ)";
   if (poisoned)
     return {TrialStatus::kPoisoned, where +
                                         " was never written, or computed from uninitialised memory"
