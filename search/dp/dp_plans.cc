@@ -1,6 +1,7 @@
 #include "search/dp/dp_plans.h"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <filesystem>
 #include <set>
@@ -30,7 +31,7 @@ bool divides(const Spec& spec, const LiftedNest& nest, ActionSpace& space) {
   constexpr int64_t kWhole = 8;  // needs no tile
   for (size_t d = 0; d < nest.extents.size(); ++d) {
     const uint32_t extent = spec.extents[d];
-    if (extent != nest.extents[d]) return false;  // planned for whole vectors
+    if (extent != nest.extents[d]) return false;  // planned for whole vectors, or as a power of two
     if (extent <= kWhole) continue;
     const std::vector<uint32_t>& tiles =
         space.tile_sizes(space.kinds().at(spec.kind), static_cast<int>(d), extent);
@@ -39,6 +40,26 @@ bool divides(const Spec& spec, const LiftedNest& nest, ActionSpace& space) {
       return false;
   }
   return true;
+}
+
+// Tiles that divide no such extent leave boundaries, each of another size: products of 1000 or 1500
+// take millions of Specs, of 1024 a hundred thousand. Beyond the caches a plan depends on what
+// tiles fill, not on how many there are, so large extents are planned for as a power of two near
+// them; three times one leaves few boundaries as well. The steps cut what there is, rests included.
+constexpr int64_t kPlannedExactly = 256, kThreefold = 768;
+constexpr int64_t kLargestOfThree = 1024;  // 2048 of three loops each take five times as many
+
+int64_t planned_extent(int64_t extent, size_t loops) {
+  const int64_t power = std::bit_floor(static_cast<uint64_t>(extent)), half_more = power / 2 * 3;
+  const bool exact =
+      extent <= kPlannedExactly || extent == power || (extent == half_more && extent <= kThreefold);
+  const int64_t near = exact ? extent : extent <= half_more ? power : 2 * power;
+  return loops < 3 ? near : std::min(near, kLargestOfThree);
+}
+
+Spec planned_spec(LiftedNest nest, const Proc& proc, ActionSpace& space) {
+  for (int64_t& extent : nest.extents) extent = planned_extent(extent, nest.extents.size());
+  return spec_of(nest, proc, space);
 }
 
 // Plans are for fixed sizes: a loop of unknown extent has no tile that fits a cache.
@@ -94,7 +115,7 @@ DpPlans plans_of_nest(const Proc& proc, const LiftedNest& nest, const Target& ta
                       const DpRequest& request) {
   DpPlans out;
   DpSession session(target, request);
-  const Spec spec = spec_of(nest, proc, session.space());
+  const Spec spec = planned_spec(nest, proc, session.space());
   const std::optional<MemoValue> value = session.solve(spec);
   out.units_per_cycle = session.space().machine().units_per_cycle;
   out.dividing = divides(spec, nest, session.space());
@@ -134,7 +155,7 @@ std::string explain_plan(const Proc& proc, const Target& target, const DpRequest
   const std::optional<LiftedNest> nest = literal_nest(proc);
   if (!nest || !target.vector_memory || !std::filesystem::exists(file_of(request))) return "";
   DpSession session(target, request);
-  Spec spec = spec_of(*nest, proc, session.space());
+  Spec spec = planned_spec(*nest, proc, session.space());
   session.space().canonicalise(spec);
   Limits limits = session.space().codes().all();
   session.space().canonicalise(spec, limits);

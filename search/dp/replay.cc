@@ -18,11 +18,15 @@ class StepWriter {
       : space_(space), nest_(nest), unit_(target, nest.kind.operands.back().type, instructions) {
     for (const Sym loop : nest.loops) names_.push_back(loop.name());
     for (size_t d = 0; d < names_.size(); ++d) order_.push_back(static_cast<int>(d));
+    left_ = nest.extents;
     for (int input = 0; input < nest.kind.output(); ++input)
       if (nest.kind.turned(input) >= 0) unpacked_.insert(input);
   }
 
   Steps run(const PlanNode& plan) {
+    for (size_t d = 0; d < names_.size(); ++d)
+      rounded_.push_back(plan.spec.extents[d] != nest_.extents[d]);
+    note_innermost(plan);
     if (several_sums()) sums_inside();
     for (const PlanNode* node = &plan; node && !done_; node = step(*node)) {
     }
@@ -80,8 +84,33 @@ class StepWriter {
     return out;
   }
 
+  // The sizes of the tiles that no other tile is in.
+  void note_innermost(const PlanNode& plan) {
+    innermost_.assign(names_.size(), 1);
+    for (const PlanNode* node = &plan;; node = &node->parts[static_cast<size_t>(node->main)]) {
+      if (node->action.kind == ActionKind::kTile)
+        innermost_[node->action.index] = node->action.size;
+      if (node->parts.empty()) return;
+    }
+  }
+
+  // Of a loop that was planned for another extent: pieces as even as whole inner tiles allow, since
+  // each rest is code of its own.
+  uint32_t fitted(int dim, uint32_t size) {
+    int64_t& left = left_[dim];
+    const bool whole = left % size == 0, sum = nest_.kind.reduction[dim];
+    if (rounded_[dim] && !whole && left > size && (sum || size != innermost_[dim])) {
+      const int64_t pieces = (left + size - 1) / size, even = (left + pieces - 1) / pieces;
+      const int64_t unit = sum ? 1 : innermost_[dim];
+      size = static_cast<uint32_t>((even + unit - 1) / unit * unit);
+    }
+    left = size;
+    return size;
+  }
+
   // The outer part of the loop in front of the current nest; its name.
   std::string block(int dim, uint32_t size) {
+    size = fitted(dim, size);
     const std::string& name = names_[dim];
     const std::string outer = name + "o" + (outers_ == 0 ? "" : std::to_string(outers_));
     ++outers_;
@@ -231,6 +260,9 @@ class StepWriter {
   const VectorValues unit_;
   std::vector<std::string> names_;
   Steps steps_;
+  std::vector<bool> rounded_;          // loops that were planned for another extent
+  std::vector<int64_t> left_;          // extents of the current nest's loops
+  std::vector<uint32_t> innermost_;    // of each loop, its smallest tile
   std::vector<std::string> parallel_;  // loops
   std::vector<int> order_;             // of the loops that the blocks leave
   std::set<int> unrolled_;

@@ -11,6 +11,7 @@
 //   describes elementwise into registers   vectorize select, initialise           nothing more: the
 //   steps above end in instructions
 //
+// A loop that was planned for another extent is cut into pieces as even as whole inner tiles allow.
 // The steps follow the plan's main bodies; boundary bodies get the same steps, which the
 // operators apply to every nest of the same loops. Nothing is trusted: the caller runs the steps
 // through the core, and one that is refused costs the plan.

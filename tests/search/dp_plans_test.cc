@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <regex>
 #include <set>
 
 #include "core/frontend/parser.h"
@@ -68,6 +69,44 @@ TEST(DpPlans, differ_as_schedules_and_mean_the_same) {
     EXPECT_EQ(applied, static_cast<int>(plans.plans.size()));
     for (size_t i = 1; i < plans.plans.size(); ++i)
       EXPECT_LE(plans.plans[0].units, plans.plans[i].units);
+  }
+}
+
+// Tiles that do not divide 1000 would leave boundaries of a hundred sizes.
+TEST(DpPlans, take_large_extents_for_powers_of_two) {
+  const TargetPtr target = avx512();
+  const DpPlans plans = dp_plans(*matmul(1000, 16, 900).procs.front(), *target, {.plans = 8});
+  const DpPlans powers = dp_plans(*matmul(1024, 16, 1024).procs.front(), *target, {.plans = 8});
+  ASSERT_EQ(plans.outcome, DpOutcome::kSolved);
+  EXPECT_EQ(plans.solved, powers.solved);
+  EXPECT_FALSE(plans.dividing);
+  EXPECT_TRUE(powers.dividing);
+  // The sum is cut evenly: each rest is code of its own.
+  const std::regex outermost("block_loop\\(p, 'k', (\\d+), \\['ko\\d*', 'k'\\]");
+  int cut = 0;
+  for (const DpPlan& plan : plans.plans) {
+    std::smatch found;
+    const std::string text = key_of(plan.steps);
+    if (!std::regex_search(text, found, outermost)) continue;
+    const int size = std::stoi(found[1]), pieces = (900 + size - 1) / size;
+    EXPECT_LT(pieces * size - 900, pieces) << text;
+    ++cut;
+  }
+  EXPECT_GT(cut, 0);
+}
+
+TEST(DpPlans, mean_the_same_where_planned_for_another_extent) {
+  const TargetPtr target = avx512();
+  for (const auto& [m, n, k] : {std::tuple{265, 16, 9}, {6, 16, 300}, {5, 300, 7}}) {
+    const Module module = matmul(m, n, k);
+    const DpPlans plans = dp_plans(*module.procs.front(), *target, {.plans = 8});
+    ASSERT_EQ(plans.outcome, DpOutcome::kSolved);
+    for (const DpPlan& plan : plans.plans) {
+      const std::string script = "p = matmul\n" + key_of(plan.steps);
+      const ProcPtr after =
+          run_script(script, "s", script_environment(module, {&target->library})).proc;
+      expect_same_result(module.procs.front(), after, script);
+    }
   }
 }
 
