@@ -321,6 +321,7 @@ BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const Be
     if (out.cut_short) add(out.states, found);
     if (out.cut_short) break;
     whole = std::move(found);
+    if (options.enough > 0 && whole.size() >= static_cast<size_t>(options.enough)) break;
   }
   add(out.states, whole);
   if (!space.in_turn.empty()) out.states = in_turn(std::move(out.states), space.in_turn);

@@ -56,10 +56,11 @@ std::vector<Extended> extend_all(const BeamState& start, const std::vector<Steps
                                  const BeamContext& context, const Deadline& deadline);
 
 struct BeamOptions {
-  int width = 16;                                       // states kept after each stage but the last
-  int keep = 200;                                       // states returned
-  uint64_t seed = 1;                                    // breaks ties among equal costs
-  Deadline deadline;                                    // ends it with what there is
+  int width = 16;     // states kept after each stage but the last
+  int keep = 200;     // states returned
+  int enough = 0;     // states that make wider passes needless; 0: there are never enough
+  uint64_t seed = 1;  // breaks ties among equal costs
+  Deadline deadline;  // ends it with what there is
   std::function<void(int done, int planned)> progress;  // may be empty; from one thread
 };
 
@@ -77,7 +78,7 @@ struct BeamResult {
 /// cost orders what is returned, of each of the space's tags `in_turn` the best first. Goes through
 /// the stages more than once, each time keeping more of each stage, so that a search that is cut
 /// short has whole schedules; no state is made twice, and what is returned when nothing cuts it
-/// short depends on `width` alone.
+/// short depends on `width` and `enough` alone.
 BeamResult beam_search(const ProcPtr& kernel, const SearchSpace& space, const BeamContext& context,
                        const BeamOptions& options);
 

@@ -359,6 +359,11 @@ void FinalRound::retract(const Trial& t, TrialStatus status, const std::string& 
 void FinalRound::add_peers(std::vector<Contender>& contenders, const Deadline& deadline) {
   const std::optional<PeerProblem> peer = peer_problem(request_.kernel, run_.problem);
   if (!peer) {
+    // Their loops are the nest's: where that has no time for a call they have none.
+    if (run_.written_is_far && measured_.written_takes(kShareOfWritten * run_.deadline.left())) {
+      run_.result.missed.push_back(std::string("C compilers' loops: ") + kTimeWasOver);
+      return;
+    }
     // Whoever compares would write the sizes that are known into the loops, too.
     const Candidate plain = make_candidate(at_sizes(request_.proc, request_.sizes),
                                            *request_.target, run_.problem, "plain");

@@ -15,6 +15,8 @@ constexpr double kWorthRefining = 1.5;  // times the fastest: no neighbour makes
 constexpr size_t kTriedOfForm = 3;  // schedules, that say how near the others of a form may come
 constexpr double kBehind = 1.3;     // times the fastest
 constexpr int kSemifinalRounds = 5;
+constexpr double kCallsOfComparing = 8;     // of each: rounds, checks
+constexpr double kShareOfComparing = 0.15;  // of the time that is left
 constexpr size_t kWideField = 8;  // times the finalists, compared once before the shoot-out
 constexpr double kBytesOfAField = 1 << 30;  // of the arguments of all of them, at most
 constexpr double kGain = 0.995;   // of the time: a refinement that brings less was in vain
@@ -57,6 +59,9 @@ void Measuring::as_written() {
   const Deadline deadline = run_.budget.written(run_.written_is_far);
   std::optional<Trial> written = candidates_.as_written();
   if (!written || deadline.over()) return;
+  // What a better order of its loops takes longer for, a call of it cannot do.
+  if (run_.written_is_far && run_.expected_seconds > deadline.left())
+    return candidates_.note_as_written_ran();
   // All of its share of the time: what it takes bounds the others, and where it was stopped nobody
   // knows how long they may take.
   const double least = run_.written_is_far ? 0 : request_.timeout_seconds;
@@ -148,6 +153,7 @@ bool Measuring::found_wrong() const {
 }
 
 bool Measuring::written_takes(double seconds) const {
+  if (run_.written_is_far && run_.expected_seconds > seconds) return true;
   return std::any_of(measured_.trials.begin(), measured_.trials.end(), [&](const Trial& t) {
     return candidates_.is_as_written(t) &&
            (t.status == TrialStatus::kTimeout || t.median > seconds);
@@ -226,8 +232,12 @@ size_t Measuring::wide_field() const {
 
 // Times of one run for those that may win; what it takes is part of the measuring.
 void Measuring::compare_fastest(size_t most, const Deadline& deadline) {
-  // Nobody waits for it any more, or it would not end.
-  if (deadline.over() || static_cast<double>(most) * seconds_each() > deadline.left()) return;
+  // Nobody waits for it any more, or it would not end; long calls have few better uses of time than
+  // another schedule, and what they are told by does not change from run to run.
+  const double calls = static_cast<double>(most) * kCallsOfComparing * run_.best_seconds;
+  if (deadline.over() || static_cast<double>(most) * seconds_each() > deadline.left() ||
+      calls > kShareOfComparing * deadline.left())
+    return;
   const DeadlineScope scope(deadline);
   time_side_by_side(measured_.trials, most, kSemifinalRounds, *bench_.arena, run_.problem);
   run_.best_seconds = 0;

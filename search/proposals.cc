@@ -23,8 +23,11 @@ constexpr double kShareAsWritten = 0.5;   // of the search's time, where there a
 constexpr size_t kLoopsOfManyOrders = 4;  // more than these: a plan has one of many
 constexpr size_t kSharedOut = 24;         // programs
 constexpr size_t kPerformed = 16;         // rehearsed schedules made of the kernel itself, at least
-constexpr size_t kStreamed = 2;           // of each family, past the caches
-constexpr size_t kRefinedByModel = 1;     // the model that chose the plans has little to add
+constexpr double kCallsAtPeak = 8;  // at the machine's peak: checks, samples, the compiler's time
+constexpr double kFewestTrials = 16;
+constexpr int kStatesOfATrial = 2;
+constexpr size_t kStreamed = 2;        // of each family, past the caches
+constexpr size_t kRefinedByModel = 1;  // the model that chose the plans has little to add
 
 bool cheaper(const BeamState& a, const BeamState& b) { return a.cost.cycles < b.cost.cycles; }
 
@@ -180,12 +183,15 @@ void Proposals::search(FoundFamilies& found) {
   // A nest of a kind that the beam knows and nobody planned: what is known of the kind may fit it
   // badly (two sums in one statement's loops, operands that slide), and other orders or a split may
   // be better. What is in tiles has its order; it is asked for where nothing of the kind fits.
-  // Of many loops a plan has one order, too.
+  // Of many loops a plan has one order, too, and where its tiles divide no loop it is for others.
   const bool any_form = (!request_.partial && !form.tiled) || !is_scheduled(found.beams);
-  const bool other_orders = !planned || (!settled && nest_.loops.size() > kLoopsOfManyOrders);
+  const bool many = nest_.loops.size() > kLoopsOfManyOrders;
+  const bool other_orders =
+      !planned || (!settled && (many || !run_.result.statistics.dp->dividing));
   if (by_beam && other_orders && form.known && !form.neighbours && any_form)
     found.programs = programs();
-  if (!planned) return;
+  // Of long calls there is time for few: those around what is the fastest then.
+  if (!planned || trials_in_time() < request_.trials) return;
   const int most = std::max(1, beams_too ? request_.trials / 3 : request_.trials);
   const auto good = settled ? cheapest_of(found.plans) : found.plans;
   found.around = around(good, static_cast<size_t>(most), deadline_);
@@ -288,6 +294,15 @@ std::vector<BeamState> Proposals::beams() {
   return found;
 }
 
+// As many as there is time for, were all calls at the machine's peak.
+int Proposals::trials_in_time() const {
+  if (!run_.can_measure || run_.result.peak_gflops <= 0 || request_.kernel.flops.text().empty())
+    return request_.trials;
+  const double call = request_.kernel.flops.evaluate(run_.sizes) / (1e9 * run_.result.peak_gflops);
+  const double trials = run_.budget.measuring().left() / (kCallsAtPeak * call);
+  return static_cast<int>(std::min<double>(request_.trials, std::max(trials, kFewestTrials)));
+}
+
 BeamResult Proposals::beam(const Nest& nest, const SharedLoop* shared) {
   SearchSpace space = space_for(nest, *request_.target, levels_, context_.constraints);
   if (shared) {
@@ -299,6 +314,8 @@ BeamResult Proposals::beam(const Nest& nest, const SharedLoop* shared) {
   BeamOptions options;
   options.width = request_.beam;
   options.keep = std::max(1, request_.trials);
+  // Of long calls few are measured: several states for each of those, and no more are made.
+  options.enough = kStatesOfATrial * trials_in_time();
   options.seed = request_.seed;
   options.deadline = deadline_;
   options.progress = [&](int done, int planned) { run_.report("search", done, planned); };

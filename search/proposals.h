@@ -92,6 +92,7 @@ class Proposals {
   TargetFigures figures_here() const;
   Deadline plan_deadline() const;
   DpRequest dp_request();
+  int trials_in_time() const;
   BeamResult beam(const Nest& nest, const SharedLoop* shared);
   /// The step that sends results past the caches; empty where they are small or nothing does.
   Steps streaming() const;

@@ -49,6 +49,7 @@ void find_expected(TuningState& run, const Bench& bench) {
                      : in_reference_order(written, run.sizes, run.request.target->levels,
                                           deadline.within(kShareOfOrder * deadline.left()));
   run.written_is_far = data.written != written;
+  const double begun = run.clock.seconds();
   try {
     const DeadlineScope scope(deadline);
     run.problem = make_problem(run.request.proc, run.sizes, data);
@@ -56,6 +57,7 @@ void find_expected(TuningState& run, const Bench& bench) {
   } catch (const Error&) {
     if (!deadline.over()) throw;
   }
+  run.expected_seconds = run.since(begun);
 }
 
 TuneResult estimate(TuningState& run) {

@@ -58,6 +58,7 @@ struct TuningState {
   TuningProblem problem;        // arguments, inputs and what must come out of them
   bool can_measure = false;     // it is known what must come out
   bool written_is_far = false;  // it was found in another order of the loops than as written
+  double expected_seconds = 0;  // that finding it took
   TuneResult result;            // as far as it is known
   int ok = 0, bad = 0;          // trials
   double best_seconds = 0;      // of one call; 0: nothing was ok yet

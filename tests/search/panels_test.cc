@@ -69,6 +69,11 @@ TEST(Panels, go_by_while_rows_stay) {
   }
   EXPECT_GT(panels, 0);
   EXPECT_GT(asking, 0);
+  // A narrow pass is enough where few are asked for.
+  const BeamResult few =
+      beam_search(before, space, context, {.width = 4, .keep = 400, .enough = 8});
+  EXPECT_GE(few.states.size(), 8u);
+  EXPECT_LT(few.made, result.made);
   // What fits the second cache has one order.
   EXPECT_NE(space_for(nest, *target, target->levels).stages.front().name, "order");
 }
