@@ -7,6 +7,7 @@
 #include "core/analysis/queries.h"
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
+#include "search/moves/distribution.h"
 #include "search/moves/parts.h"
 
 namespace exotune {
@@ -298,7 +299,9 @@ std::optional<Schedule> recurrences_by_columns(const Schedule& s) {
   return out;
 }
 
-std::vector<Schedule> wavefronts(const Schedule& s) {
+std::vector<Schedule> wavefronts(const Schedule& whole) {
+  // What stands beside the loop over a row, its first element say, goes before all rows.
+  const Schedule s = chains_of(whole.proc).empty() ? distribute(whole, false) : whole;
   const std::vector<Path> chains = chains_of(s.proc);
   std::vector<Schedule> out;
   if (chains.empty()) return out;

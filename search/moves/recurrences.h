@@ -34,7 +34,8 @@ std::optional<Schedule> recurrences_by_columns(const Schedule& s);
 
 /// for i: for j: s(i, j)  ->  rows of i side by side (jam_skewed): 4, 8 and 2 of them, each with
 /// the least shift that the core accepts. For every such pair of loops of which neither may change
-/// its order. None: there is no such pair, or all were refused.
+/// its order; where there is none, of the distributed program. None: there is no such pair, or all
+/// were refused.
 std::vector<Schedule> wavefronts(const Schedule& s);
 
 /// for i: { .. for j: s(i, j) .. }  ->  `lanes` rows side by side (rows_to_lanes), 2 and 4 times as

@@ -509,6 +509,18 @@ def relaxed(x: f32[11, 20]):
   ASSERT_EQ(made.size(), 3u);  // 4, 8 and 2 rows
   for (const Schedule& s : made) expect_same_result(p, s.proc, str(*s.proc));
   EXPECT_TRUE(wavefronts({parsed(kSteps), {}, false}).empty());
+  // The first element of a row goes before all rows.
+  const ProcPtr image = parsed(R"(
+@proc
+def image(x: f32[9, 21], s: f32[10, 22]):
+    for i in seq(0, 9):
+        s[i + 1, 0] = 0.0
+        for j in seq(0, 21):
+            s[i + 1, j + 1] = x[i, j] + s[i, j + 1] + s[i + 1, j] - s[i, j]
+)");
+  const std::vector<Schedule> rows = wavefronts({image, {}, false});
+  ASSERT_EQ(rows.size(), 3u);
+  for (const Schedule& s : rows) expect_same_result(image, s.proc, str(*s.proc));
 }
 
 TEST(Gathers, take_short_windows_whole_and_long_ones_by_rows) {
