@@ -90,6 +90,32 @@ TEST_P(VectorizedFormulas, mean_the_same) {
     }
 }
 
+TEST(VectorizedStores, narrow_numbers_and_integers) {
+  for (const char* name : {"avx2", "avx512"}) {
+    const TargetPtr target = library().load(name);
+    for (const char* from : {"f32", "i32"})
+      for (const char* to : {"i8", "ui8", "i16", "ui16", "i32"}) {
+        if (std::string(from) == to) continue;
+        SCOPED_TRACE(std::string(name) + " " + from + " to " + to);
+        const ProcPtr p =
+            parse_module("@proc\ndef f(N: size, x: " + std::string(from) + "[N], y: " + to +
+                             "[N]):\n    for i in seq(0, N):\n"
+                             "        y[i] = x[i] * 3.0 + 7.0\n",
+                         "narrow.exo")
+                .procs.back();
+        ProcPtr fast;
+        ASSERT_NO_THROW(fast = optimize_level_1(p, "i", unit_of(*target, from), 2));
+        int stores = 0;
+        for_each_stmt(fast->body, [&](const StmtPtr& s) {
+          if (const Call* c = s->as<Call>())
+            stores += c->callee->args.front().type.scalar == *scalar_type(to);
+        });
+        EXPECT_GT(stores, 0);
+        for (const int64_t n : {1, 16, 37}) expect_same(p, fast, {{"N", n}});
+      }
+  }
+}
+
 TEST_P(VectorizedFormulas, tails_compute_whole_registers) {
   const TargetPtr target = library().load(GetParam());
   const ProcPtr p = formula(kFormulas[2], "f32");
