@@ -24,6 +24,7 @@
 #include "search/moves/panels.h"
 #include "search/moves/parts.h"
 #include "search/moves/recurrences.h"
+#include "search/moves/row_blocks.h"
 #include "search/moves/row_fusion.h"
 #include "search/moves/separation.h"
 #include "search/moves/shared_passes.h"
@@ -234,6 +235,7 @@ class ProgramSearch::Impl {
       count(*told);
       put_together(*told, "no guards", plans, depth);
     }
+    rows_in_blocks(start, plans, depth);
     block_recurrences(start, plans, depth);
     skew(start, plans, depth);
     rows_side_by_side(start, plans, depth);
@@ -329,6 +331,14 @@ class ProgramSearch::Impl {
       count(blocks);
       put_together(blocks, "blocks of steps", plans, depth);
     }
+  }
+  // Rows with arrays of their own, some at a time.
+  void rows_in_blocks(const Schedule& start, std::vector<Plan>& plans, int depth) {
+    const auto blocks = distributed_in_blocks(start, pricing_.sizes_of(*start.proc),
+                                              nearest_caches(request_.levels));
+    if (!blocks || interrupted()) return;
+    count(*blocks);
+    put_together(*blocks, "blocks of rows", plans, depth);
   }
   // Sweeps in place: several rows at once, each behind the one before.
   void skew(const Schedule& start, std::vector<Plan>& plans, int depth) {

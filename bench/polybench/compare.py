@@ -40,8 +40,12 @@ MOST_COPIES = 64
 MOST_ARGUMENTS = 16  # rounds.c
 SHORTEST = 0.5       # seconds of rounds, at least: short calls have more
 LONG = 1e-3          # seconds: a call by itself; caches and branches have forgotten the one before
-CODES = {"f64": "d", "f32": "f", "i32": "i", "i8": "b"}
-EXACT = {"f64": 1e-8, "f32": 2e-3, "i32": 0, "i8": 0}
+Scalar = collections.namedtuple("Scalar", "code ctype exact")  # of array; how near results must be
+SCALARS = {
+    "f64": Scalar("d", ctypes.c_double, 1e-8), "f32": Scalar("f", ctypes.c_float, 2e-3),
+    "i32": Scalar("i", ctypes.c_int32, 0), "i16": Scalar("h", ctypes.c_int16, 0),
+    "ui16": Scalar("H", ctypes.c_uint16, 0), "i8": Scalar("b", ctypes.c_int8, 0), "ui8": Scalar("B", ctypes.c_uint8, 0),
+}
 
 Arg = collections.namedtuple("Arg", "name scalar count dims written")
 
@@ -65,7 +69,7 @@ def arguments(c_file):
     text = re.search(r"/\* def \w+\((.*?)\):", header, re.S).group(1)
     read = re.findall(r"const \w+\* EXO_RESTRICT (\w+)", header)
     out = []
-    for arg in re.findall(r"(\w+): \[?(f64|f32|i32|i8)\]?(\[[^\]]*\])?", text):
+    for arg in re.findall(rf"(\w+): \[?({'|'.join(SCALARS)})\]?(\[[^\]]*\])?", text):
         dims = [int(eval(d)) for d in (arg[2] or "[1]")[1:-1].split(",")]
         count = 1
         for d in dims:
@@ -78,7 +82,7 @@ def inputs(args, given):
     buffers = []
     for a in args:
         whole = a.scalar not in ("f64", "f32")
-        data = array.array(CODES[a.scalar], [k * 7 % 5 if whole else 1 + (k * 7 % 13) / 13 for k in range(a.count)])
+        data = array.array(SCALARS[a.scalar].code, [k * 7 % 5 if whole else 1 + (k * 7 % 13) / 13 for k in range(a.count)])
         if a.name in given:
             data[0] = given[a.name]
         if len(a.dims) == 2 and a.dims[0] == a.dims[1]:
@@ -182,11 +186,10 @@ class Copies:
     def results(self, timer, call, but=()):
         """What one call leaves, a sample of at most 5000 of each array that it writes, `but` for some."""
         self.seconds(timer, call, False)
-        kinds = {"f64": ctypes.c_double, "f32": ctypes.c_float, "i32": ctypes.c_int32, "i8": ctypes.c_int8}
         out = []
         for k, a in enumerate(self.args):
             if a.written and a.name not in but:
-                whole = (kinds[a.scalar] * a.count).from_address(self.live[k])
+                whole = (SCALARS[a.scalar].ctype * a.count).from_address(self.live[k])
                 out.append((a.scalar, whole[:: max(1, a.count // 5000) | 1]))
         return out
 
@@ -194,7 +197,7 @@ class Copies:
 def agree(mine, theirs):
     for (scalar, x), (_, y) in zip(mine, theirs):
         scale = sum(abs(v) for v in x) / len(x)
-        if any(not abs(v - w) <= EXACT[scalar] * (abs(v) + scale) for v, w in zip(x, y)):
+        if any(not abs(v - w) <= SCALARS[scalar].exact * (abs(v) + scale) for v, w in zip(x, y)):
             return False
     return True
 
