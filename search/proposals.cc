@@ -315,7 +315,8 @@ BeamResult Proposals::beam(const Nest& nest, const SharedLoop* shared) {
   options.width = request_.beam;
   options.keep = std::max(1, request_.trials);
   // Of long calls few are measured: several states for each of those, and no more are made.
-  options.enough = kStatesOfATrial * trials_in_time();
+  if (const int trials = trials_in_time(); trials < request_.trials)
+    options.enough = kStatesOfATrial * trials;
   options.seed = request_.seed;
   options.deadline = deadline_;
   options.progress = [&](int done, int planned) { run_.report("search", done, planned); };

@@ -95,13 +95,13 @@ class StepWriter {
   }
 
   // Of a loop that was planned for another extent: pieces as even as whole inner tiles allow, since
-  // each rest is code of its own.
+  // each rest is code of its own; an eighth larger rather than one more.
   uint32_t fitted(int dim, uint32_t size) {
     int64_t& left = left_[dim];
     const bool whole = left % size == 0, sum = nest_.kind.reduction[dim];
     if (rounded_[dim] && !whole && left > size && (sum || size != innermost_[dim])) {
-      const int64_t pieces = (left + size - 1) / size, even = (left + pieces - 1) / pieces;
-      const int64_t unit = sum ? 1 : innermost_[dim];
+      const int64_t pieces = std::max<int64_t>(2, (left + size - size / 8) / size);
+      const int64_t even = (left + pieces - 1) / pieces, unit = sum ? 1 : innermost_[dim];
       size = static_cast<uint32_t>((even + unit - 1) / unit * unit);
     }
     left = size;
