@@ -193,7 +193,8 @@ void Proposals::search(FoundFamilies& found) {
   // Of long calls there is time for few: those around what is the fastest then.
   if (!planned || trials_in_time() < request_.trials) return;
   const int most = std::max(1, beams_too ? request_.trials / 3 : request_.trials);
-  const auto good = settled ? cheapest_of(found.plans) : found.plans;
+  const bool by_model = request_.effort == Effort::kEstimate;
+  const auto good = by_model ? cheapest_of(found.plans) : found.plans;
   found.around = around(good, static_cast<size_t>(most), deadline_);
 }
 
