@@ -14,7 +14,6 @@
 #include "search/moves/own_arrays.h"
 #include "search/moves/parts.h"
 #include "search/moves/recurrences.h"
-#include "search/moves/row_blocks.h"
 #include "search/moves/row_fusion.h"
 #include "search/moves/separation.h"
 #include "search/moves/shared_passes.h"
@@ -522,41 +521,6 @@ def image(x: f32[9, 21], s: f32[10, 22]):
   const std::vector<Schedule> rows = wavefronts({image, {}, false});
   ASSERT_EQ(rows.size(), 3u);
   for (const Schedule& s : rows) expect_same_result(image, s.proc, str(*s.proc));
-}
-
-TEST(RowBlocks, are_nests_over_some_rows_at_a_time) {
-  const ProcPtr p = parsed(R"(
-@proc
-def causal(q: f32[2, 40, 3], k: f32[2, 40, 3], o: f32[2, 40]):
-    for h in seq(0, 2):
-        for i in seq(0, 40):
-            p: f32[40]
-            z: f32
-            for j in seq(0, 40):
-                p[j] = 0.0
-                for d in seq(0, 3):
-                    p[j] += q[h, i, d] * k[h, j, d]
-            z = 0.0
-            for j in seq(0, i + 1):
-                z += p[j] * p[j]
-            o[h, i] = z
-)");
-  // 160 bytes a row, of which a quarter of the second cache holds 16: two blocks, and 8 rows.
-  const std::optional<Schedule> blocks = distributed_in_blocks({p, {}, false}, {}, {1024, 10400});
-  ASSERT_TRUE(blocks);
-  const std::string text = str(*blocks->proc);
-  EXPECT_NE(text.find("for ib in seq(0, 2)"), std::string::npos) << text;
-  EXPECT_NE(text.find("p : f32[16, 40]"), std::string::npos) << text;
-  EXPECT_NE(text.find("p : f32[8, 40]"), std::string::npos) << text;
-  expect_same_result(p, blocks->proc, text);
-  // All rows of one h fit: nothing is cut, and h stays around.
-  const std::optional<Schedule> whole = distributed_in_blocks({p, {}, false}, {}, {1024, 40000});
-  ASSERT_TRUE(whole);
-  EXPECT_NE(str(*whole->proc).find("p : f32[40, 40]"), std::string::npos) << str(*whole->proc);
-  EXPECT_EQ(str(*whole->proc).find("for ib in"), std::string::npos) << str(*whole->proc);
-  expect_same_result(p, whole->proc, str(*whole->proc));
-  EXPECT_FALSE(distributed_in_blocks({p, {}, false}, {}, {1024, 2000}));  // not even 16 rows
-  EXPECT_FALSE(distributed_in_blocks({parsed(kSteps), {}, false}, {}, {1024, 10400}));
 }
 
 TEST(Gathers, take_short_windows_whole_and_long_ones_by_rows) {
