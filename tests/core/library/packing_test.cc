@@ -89,5 +89,33 @@ TEST(PackOperand, a_dimension_of_which_one_element_is_read_has_no_strips) {
     EXPECT_REFUSED(pack_operand(p, "B", "i", 4, machine.unit, "i0", dim), "has no extent");
 }
 
+// What is written of the array lies in other rows: no copy of it, and none back.
+TEST(PackOperand, of_an_array_that_is_written_elsewhere_copies_what_is_read) {
+  const FourLanes machine(R"(
+@proc
+def in_place(A: f32[6, 8], B: f32[14, 12]):
+    for i in seq(0, 6):
+        for k in seq(0, 8):
+            for j in seq(0, 12):
+                B[i, j] += A[i, k] * B[k + 6, j]
+
+@proc
+def overlapping(A: f32[6, 8], B: f32[14, 12]):
+    for i in seq(0, 6):
+        for k in seq(0, 8):
+            for j in seq(0, 12):
+                B[i, j] += A[i, k] * B[k + 5, j]
+)");
+  const ProcPtr p = machine.find("in_place"), q = pack_operand(p, "B", "i", 4, machine.unit);
+  EXPECT_NE(str(*q).find("B_pack : f32[3, 8, 4]"), std::string::npos) << str(*q);
+  EXPECT_NE(str(*q).find("B[i, j] +="), std::string::npos) << str(*q);
+  test::expect_same_meaning(p, q);
+  // Row 5 is read and written: all of it in the copy, and back.
+  const ProcPtr whole = machine.find("overlapping"),
+                copied = pack_operand(whole, "B", "i", 4, machine.unit);
+  EXPECT_EQ(str(*copied).find("B[i, j] +="), std::string::npos) << str(*copied);
+  test::expect_same_meaning(whole, copied);
+}
+
 }  // namespace
 }  // namespace exotune
