@@ -14,8 +14,10 @@ constexpr size_t kRefined = 3;          // fastest schedules that are refined
 constexpr double kWorthRefining = 1.5;  // times the fastest: no neighbour makes up for more
 constexpr size_t kTriedOfForm = 3;  // schedules, that say how near the others of a form may come
 constexpr double kBehind = 1.3;     // times the fastest
-constexpr int kSemifinalRounds = 5;
-constexpr double kCallsOfComparing = 8;     // of each: rounds, checks
+// Rounds of a comparison: as many as a small part of the time bears.
+constexpr int kFewestRounds = 5, kMostRounds = 15;
+constexpr double kOtherCalls = 3;           // of each, beside the rounds: checks, warming
+constexpr double kSecondsOfRound = 1.5e-3;  // of each, for calls that are shorter
 constexpr double kShareOfComparing = 0.15;  // of the time that is left
 constexpr size_t kWideField = 8;  // times the finalists, compared once before the shoot-out
 constexpr double kBytesOfAField = 1 << 30;  // of the arguments of all of them, at most
@@ -234,12 +236,17 @@ size_t Measuring::wide_field() const {
 void Measuring::compare_fastest(size_t most, const Deadline& deadline) {
   // Nobody waits for it any more, or it would not end; long calls have few better uses of time than
   // another schedule, and what they are told by does not change from run to run.
-  const double calls = static_cast<double>(most) * kCallsOfComparing * run_.best_seconds;
-  if (deadline.over() || static_cast<double>(most) * seconds_each() > deadline.left() ||
-      calls > kShareOfComparing * deadline.left())
-    return;
+  const double each =
+      compared_ == 0 ? seconds_each() : comparing_seconds_ / static_cast<double>(compared_);
+  if (deadline.over() || static_cast<double>(most) * each > deadline.left()) return;
+  const double round = static_cast<double>(most) * std::max(run_.best_seconds, kSecondsOfRound);
+  const double fit = kShareOfComparing * std::min(1e6, deadline.left()) / round - kOtherCalls;
+  if (run_.best_seconds > kSecondsOfRound && fit < kFewestRounds) return;
+  const int rounds = std::clamp(static_cast<int>(fit), kFewestRounds, kMostRounds);
   const DeadlineScope scope(deadline);
-  time_side_by_side(measured_.trials, most, kSemifinalRounds, *bench_.arena, run_.problem);
+  const double begun = run_.clock.seconds();
+  compared_ += time_side_by_side(measured_.trials, most, rounds, *bench_.arena, run_.problem);
+  comparing_seconds_ += run_.since(begun);
   run_.best_seconds = 0;
   for (const Trial& t : measured_.trials) note_best(t);
 }

@@ -86,6 +86,8 @@ class Measuring {
   Candidates candidates_;
   double schedules_seconds_ = 0;  // without the nest as written, which may take as long as all
   int schedules_ = 0;
+  double comparing_seconds_ = 0;  // of comparisons side by side
+  size_t compared_ = 0;           // schedules in them
 };
 
 }  // namespace exotune

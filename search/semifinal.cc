@@ -11,8 +11,8 @@ constexpr int kPlaces = 3;  // as many as GuardedArguments has kinds of
 constexpr double kOutOfReach = 2;
 }  // namespace
 
-void time_side_by_side(std::vector<Trial>& trials, size_t most, int rounds, Arena& arena,
-                       const TuningProblem& problem) {
+size_t time_side_by_side(std::vector<Trial>& trials, size_t most, int rounds, Arena& arena,
+                         const TuningProblem& problem) {
   std::vector<Trial*> fastest;
   for (Trial& t : trials)
     if (t.status == TrialStatus::kOk && t.median > 0) fastest.push_back(&t);
@@ -21,7 +21,7 @@ void time_side_by_side(std::vector<Trial>& trials, size_t most, int rounds, Aren
   if (fastest.size() > most) fastest.resize(most);
   while (!fastest.empty() && fastest.back()->median > kOutOfReach * fastest.front()->median)
     fastest.pop_back();
-  if (fastest.size() < 2) return;
+  if (fastest.size() < 2) return 0;
   std::vector<Contender> contenders;
   for (const Trial* t : fastest)
     contenders.push_back(contender_of("#" + std::to_string(contenders.size() + 1), t->candidate));
@@ -41,6 +41,7 @@ void time_side_by_side(std::vector<Trial>& trials, size_t most, int rounds, Aren
     }
   for (size_t k = 0; k < fastest.size(); ++k)
     if (timed(k)) fastest[k]->median = shot.contenders[k].typical * before / now;
+  return fastest.size();
 }
 
 }  // namespace exotune
