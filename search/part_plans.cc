@@ -1,6 +1,7 @@
 #include "search/part_plans.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -11,6 +12,12 @@ namespace {
 // "tile i, j" is of the kind "tile".
 std::string kind_of(const PartPlan& plan) { return plan.move.substr(0, plan.move.find(' ')); }
 
+// Turns that a plan waits: one for each time that the model thinks it half as fast again.
+int turns_behind(const PartPlan& plan, double least) {
+  if (plan.for_caches || least == 0 || plan.cycles <= least) return 0;
+  return static_cast<int>(std::log(plan.cycles / least) / std::log(1.5));
+}
+
 }  // namespace
 
 std::vector<PartPlan> moves_in_turn(std::vector<PartPlan> plans) {
@@ -19,9 +26,13 @@ std::vector<PartPlan> moves_in_turn(std::vector<PartPlan> plans) {
   std::set<std::string> seen;
   std::erase_if(plans, [&](const PartPlan& p) { return !seen.insert(p.text_hash).second; });
   std::map<std::string, int> rank;
+  double least = 0;
+  for (const PartPlan& p : plans)
+    if (p.cycles > 0 && (least == 0 || p.cycles < least)) least = p.cycles;
   std::vector<std::tuple<int, bool, double, size_t>> order;
   for (size_t k = 0; k < plans.size(); ++k)
-    order.emplace_back(rank[plans[k].move]++, !plans[k].for_caches, plans[k].cycles, k);
+    order.emplace_back(rank[plans[k].move]++ + turns_behind(plans[k], least), !plans[k].for_caches,
+                       plans[k].cycles, k);
   std::stable_sort(order.begin(), order.end());
   std::vector<PartPlan> out;
   for (const auto& [turn, others, cycles, k] : order) out.push_back(std::move(plans[k]));
