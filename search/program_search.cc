@@ -34,7 +34,9 @@
 #include "search/moves/triangle_cuts.h"
 #include "search/moves/windows.h"
 #include "search/outline/outline.h"
+#include "search/part_assembly.h"
 #include "search/part_pricing.h"
+#include "search/solved_parts.h"
 
 namespace exotune {
 
@@ -65,7 +67,9 @@ class ProgramSearch::Impl {
   explicit Impl(const ProgramSearchRequest& request)
       : request_(request),
         instructions_(request.context->instructions),
-        pricing_(*request.context) {}
+        pricing_(*request.context),
+        solved_(pricing_),
+        assembly_(pricing_, [this](const StepRefusal& r) { note(r); }) {}
 
   ProgramSearchResult run(const BeamState& start, const ProgramDeadlines& until) {
     until_ = until;
@@ -115,7 +119,7 @@ class ProgramSearch::Impl {
       for (size_t n = 0; n < best.size(); ++n)
         // No better than the best guess of the model: stays that.
         if (base > 0 && least[n] >= base) best[n] = 0;
-      const Plan plan = combine(s, best);
+      const Plan plan = assembly_.combine(s, best);
       // Known by its text: was measured already.
       if (choices_.count(plan.text_hash)) continue;
       if (std::optional<BeamState> state = state_of(plan)) out.push_back(std::move(*state));
@@ -150,20 +154,10 @@ class ProgramSearch::Impl {
     for (const ScheduleStep& step : s.steps) ++out_.accepted[step.op];
   }
 
-  // What is solved once: the text of a part without the name it was taken out under. Names of
-  // loops and buffers count, so that two alike parts are solved twice.
-  static std::string key_of(const Proc& p) {
-    Proc unnamed = p;
-    unnamed.name = "part";
-    unnamed.provenance = nullptr;
-    return str(unnamed);
-  }
-
   std::vector<Plan> solve(const ProcPtr& proc, int depth) {
     // Solved farther inside it was tried in fewer ways, and so it was as a part of a triangle.
-    const std::string key = key_of(*proc) + (in_triangle_ ? "of a triangle" : "");
-    if (const auto known = memo_.find(key); known != memo_.end() && known->second.depth <= depth)
-      return known->second.plans;
+    const std::string kind = in_triangle_ ? "of a triangle" : "";
+    if (const std::vector<Plan>* known = solved_.find(proc, kind, depth)) return *known;
     // The plan "as written" is always one: a part that nothing improves keeps the whole possible.
     const Schedule start{proc, {}, false};
     std::vector<Plan> plans = {pricing_.plan_of(start, "as written")};
@@ -174,7 +168,7 @@ class ProgramSearch::Impl {
     if (depth > 0 && plans.size() > kPlansOfPart) plans.resize(kPlansOfPart);
     if (depth > 0)
       for (Plan& plan : plans) plan.proc = nullptr;
-    memo_[key] = {depth, plans};
+    solved_.add(proc, kind, depth, plans);
     return plans;
   }
 
@@ -252,13 +246,13 @@ class ProgramSearch::Impl {
       count(sums);
       put_together(sums, "windows one direction after the other", plans, depth);
     }
-    std::set<std::string> seen = {key_of(*start.proc)};
+    std::set<std::string> seen = {part_text(*start.proc)};
     // Scalars as arrays let loops be split that carry a value from statement to statement, at the
     // cost of memory.
     for (const bool expand : {false, true}) {
       if (interrupted()) return;
       const Schedule apart = distribute(start, expand);
-      if (!seen.insert(key_of(*apart.proc)).second) {
+      if (!seen.insert(part_text(*apart.proc)).second) {
         const auto ahead = expand ? std::nullopt : with_factors_ahead(start);
         if (ahead) count(*ahead), put_together(*ahead, "factors ahead", plans, depth);
         continue;
@@ -270,21 +264,21 @@ class ProgramSearch::Impl {
       put_together(*own, "an array for each iteration", plans, depth);
     }
     const Schedule fused = fuse_neighbours(start);
-    if (seen.insert(key_of(*fused.proc)).second) put_together(fused, "fuse", plans, depth);
+    if (seen.insert(part_text(*fused.proc)).second) put_together(fused, "fuse", plans, depth);
     const Schedule shared = share_passes(start);
-    if (seen.insert(key_of(*shared.proc)).second) {
+    if (seen.insert(part_text(*shared.proc)).second) {
       count(shared);
       put_together(shared, "one pass over a shared array", plans, depth);
     }
     for (const Schedule& s : {start, fused, shared}) {
       const Schedule inside = with_storage_inside(s);
-      if (!seen.insert(key_of(*inside.proc)).second) continue;
+      if (!seen.insert(part_text(*inside.proc)).second) continue;
       count(inside);
       put_together(inside, "nothing stored between", plans, depth);
     }
     for (const Schedule& rows : stages_by_rows(start)) {
       if (interrupted()) return;
-      if (!seen.insert(key_of(*rows.proc)).second) continue;
+      if (!seen.insert(part_text(*rows.proc)).second) continue;
       count(rows);
       put_together(rows, "stages row by row", plans, depth);
     }
@@ -292,7 +286,7 @@ class ProgramSearch::Impl {
     for (const int steps : {1, 2, 4}) {
       if (interrupted()) return;
       const Schedule rows = fuse_rows(start, steps);
-      if (!seen.insert(key_of(*rows.proc)).second) continue;
+      if (!seen.insert(part_text(*rows.proc)).second) continue;
       count(rows);
       put_together(rows, "rows of " + std::to_string(steps) + " sweeps", plans, depth);
     }
@@ -389,7 +383,7 @@ class ProgramSearch::Impl {
     // Cycles of the whole if each part takes its best plan.
     double all = 0;
     for (const auto& c : here.choices) all += c.front().cycles;
-    add_choice(here, combine(here, std::vector<size_t>(n_parts, 0)), 0, 0, plans, depth);
+    add_choice(here, assembly_.combine(here, std::vector<size_t>(n_parts, 0)), 0, 0, plans, depth);
     // The number of wholes is the sum over parts, not the product: one part is varied at a time.
     const size_t most = depth == 0 ? kPlansOfPart : kPlansOfInnerPart;
     // A part that takes a sixty-fourth of the time cannot make up for a measurement.
@@ -399,7 +393,7 @@ class ProgramSearch::Impl {
       if (here.choices[n].size() > 1 && here.choices[n].front().cycles >= kSmallShare * all)
         varied.push_back(n);
       else
-        schedule_as(others, here, n, 0);
+        assembly_.schedule_as(others, here, n, 0);
     std::stable_sort(varied.begin(), varied.end(),
                      [&](size_t a, size_t b) { return here.shares[a] > here.shares[b]; });
     vary(here, others, varied, most, plans, depth);
@@ -452,7 +446,7 @@ class ProgramSearch::Impl {
                                     second = parts.subspan(first.size());
       for (const auto& [mine, others] : {std::pair(first, second), std::pair(second, first)}) {
         Schedule with = whole;
-        for (const size_t n : others) schedule_as(with, here, n, 0);
+        for (const size_t n : others) assembly_.schedule_as(with, here, n, 0);
         vary(here, with, mine, most, plans, depth);
       }
       return;
@@ -460,7 +454,7 @@ class ProgramSearch::Impl {
     const size_t n = parts.front();
     for (size_t k = 1; k < std::min(here.choices[n].size(), most) && !until_.whole.over(); ++k) {
       Schedule with = whole;
-      schedule_as(with, here, n, k);
+      assembly_.schedule_as(with, here, n, k);
       add_choice(here, pricing_.plan_of(with, here.move), n, k, plans, depth);
     }
   }
@@ -482,54 +476,11 @@ class ProgramSearch::Impl {
   void put_together_alike(const Structure& s, std::vector<Plan>& plans) {
     for (const auto& [way, which] : ways_alike(s)) {
       if (until_.whole.over()) return;
-      Plan plan = combine(s, which);
+      Plan plan = assembly_.combine(s, which);
       plan.move = "all " + way;
       ++out_.made;
       plans.push_back(std::move(plan));
     }
-  }
-
-  // Taken out, scheduled as when it was solved, put back: the steps name loops of the part as it
-  // stands alone.
-  std::optional<StepRefusal> schedule_part(Schedule& s, const Cursor& nest, const std::string& name,
-                                           const Plan& plan) {
-    Part part;
-    if (auto refusal = take_out(s, nest, name, part)) return refusal;
-    Schedule inside{part.proc, {}, false};
-    if (auto refusal = replay(inside, plan.steps)) return refusal;
-    // One part that has no code must not take the whole with it.
-    // Checked once for each text of a plan, however many wholes it is part of.
-    const auto [known, is_new] = unsound_.emplace(plan.text_hash, std::nullopt);
-    if (is_new) known->second = refusal_of_check(*inside.proc);
-    if (known->second) return known->second;
-    return put_back(s, part, inside);
-  }
-
-  static std::optional<StepRefusal> refusal_of_check(const Proc& p) {
-    try {
-      check(p);
-      return std::nullopt;
-    } catch (const Error& e) {
-      return StepRefusal{"check", p.name, e.diagnostic().message.str()};
-    }
-  }
-
-  // Part number n as its plan number k has it; it stays as it is where that is refused.
-  void schedule_as(Schedule& whole, const Structure& s, size_t n, size_t k) {
-    const Plan& plan = s.choices[n][k];
-    if (plan.steps.empty()) return;
-    Schedule with = whole;
-    if (const auto refusal = schedule_part(with, s.nests[n], s.names[n], plan))
-      note(*refusal);
-    else
-      whole = std::move(with);
-  }
-
-  // The whole with one alternative of each part.
-  Plan combine(const Structure& s, const std::vector<size_t>& which) {
-    Schedule whole = s.schedule;
-    for (size_t n = 0; n < s.nests.size(); ++n) schedule_as(whole, s, n, which[n]);
-    return pricing_.plan_of(whole, s.move);
   }
 
   // The orders of a band, and of a deep one, which is not tried in all orders, that of a product or
@@ -648,15 +599,11 @@ class ProgramSearch::Impl {
   ProgramDeadlines until_;  // of the run that is under way
   const ValueList instructions_;
   const PartPricing pricing_;
+  SolvedParts solved_;
+  PartAssembly assembly_;
   BeamState start_;
   std::vector<Structure> structures_;      // of the whole program
   std::map<std::string, Choice> choices_;  // by the text of the whole program
-  struct Solved {
-    int depth;
-    std::vector<Plan> plans;
-  };
-  std::map<std::string, std::optional<StepRefusal>> unsound_;  // plans of parts, by text_hash
-  std::map<std::string, Solved> memo_;                         // by the text of the procedure
   ProgramSearchResult out_;
   int names_ = 0;
   bool in_triangle_ = false;  // parts of one that was cut are being solved

@@ -6,6 +6,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/ir/callees.h"
+#include "core/ir/canonical_names.h"
 
 namespace exotune {
 
@@ -380,5 +381,15 @@ class CanonicalTexts {
 }  // namespace
 
 std::string canonical_text(const Proc& p) { return CanonicalTexts(p).of(p); }
+
+std::vector<std::string> canonical_names(const Proc& p) {
+  Names numbered(/*canonical=*/true);
+  Printer(numbered).proc(p, true);
+  const std::map<Sym, std::string> printed = printed_names(p);
+  std::vector<std::string> out(numbered.all().size());
+  for (const auto& [symbol, number] : numbered.all())
+    out[static_cast<size_t>(std::stoul(number.substr(1)))] = printed.at(symbol);
+  return out;
+}
 
 }  // namespace exotune
