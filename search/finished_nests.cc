@@ -26,6 +26,7 @@ FinishedNest finished(const Schedule& nest, const Finish& finish, const PartPric
   // A finish without steps is the nest left as it is, and counts as one of them.
   if (s.steps.size() > nest.steps.size() || finish.steps.empty())
     out.plan = pricing.plan_of(s, finish.name);
+  if (out.plan) out.plan->for_caches = finish.for_caches;
   return out;
 }
 

@@ -42,13 +42,27 @@ namespace exotune {
 
 namespace {
 
-constexpr int kMostDepth = 3;            // parts within parts
-constexpr size_t kPlansOfPart = 8;       // kept of each part
-constexpr size_t kPlansOfInnerPart = 2;  // tried of a part within a part
-constexpr size_t kOrders = 4;            // loop orders that are finished
-constexpr int kProductLoops = 3;         // of rows, columns and a sum
+constexpr int kMostDepth = 3;             // parts within parts
+constexpr size_t kPlansOfPart = 8;        // kept of each part
+constexpr size_t kPlansOfInnerPart = 2;   // tried of a part within a part
+constexpr size_t kOrders = 4;             // loop orders that are finished
+constexpr int64_t kVectorsOfACorner = 4;  // that its blocks of rows are high
+constexpr int kProductLoops = 3;          // of rows, columns and a sum
 constexpr double kSmallShare = 1.0 / 64;
 constexpr double kNoShare = 1.0 / 400;  // of the whole: as it is
+
+// A flag that is set as long as this lives.
+class FlagScope {
+ public:
+  explicit FlagScope(bool& flag) : flag_(flag), before_(std::exchange(flag, true)) {}
+  ~FlagScope() { flag_ = before_; }
+  FlagScope(const FlagScope&) = delete;
+  FlagScope& operator=(const FlagScope&) = delete;
+
+ private:
+  bool& flag_;
+  const bool before_;
+};
 
 using Plan = PartPlan;
 using Structure = PartPlans;
@@ -156,7 +170,8 @@ class ProgramSearch::Impl {
 
   std::vector<Plan> solve(const ProcPtr& proc, int depth) {
     // Solved farther inside it was tried in fewer ways, and so it was as a part of a triangle.
-    const std::string kind = in_triangle_ ? "of a triangle" : "";
+    const std::string kind =
+        std::string(in_triangle_ ? "of a triangle" : "") + (in_brief_ ? " in brief" : "");
     if (const std::vector<Plan>* known = solved_.find(proc, kind, depth)) return *known;
     // The plan "as written" is always one: a part that nothing improves keeps the whole possible.
     const Schedule start{proc, {}, false};
@@ -177,7 +192,9 @@ class ProgramSearch::Impl {
     const bool whole = is_whole(start.proc, parts), deeper = depth < kMostDepth;
     // As it is written, nothing of a sum that goes to neighbours stays in a register.
     if (deeper) gather(start, plans, depth);
-    if (deeper) in_panels(start, plans, depth);
+    // A triangle that was cut for the caches: of all that may be done to it otherwise a little.
+    std::optional<FlagScope> brief;
+    if (deeper && in_panels(start, plans, depth)) brief.emplace(in_brief_);
     const std::optional<Schedule> ahead =
         whole && deeper ? with_factors_ahead(start) : std::nullopt;
     if (ahead) {
@@ -210,18 +227,26 @@ class ProgramSearch::Impl {
   }
   // What the caches cannot hold otherwise, in pieces: ahead of what is done to the whole, since all
   // of that is done to a piece as well.
-  void in_panels(const Schedule& start, std::vector<Plan>& plans, int depth) {
-    if (!request_.target->vector_memory) return;
+  // Was a triangle cut so? Its rectangles and corners find panels of their own.
+  bool in_panels(const Schedule& start, std::vector<Plan>& plans, int depth) {
+    if (!request_.target->vector_memory) return false;
     const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
     const NearestCaches caches = nearest_caches(request_.levels);
+    const SizeBinding sizes = pricing_.sizes_of(*start.proc);
     const auto add = [&](const std::optional<Schedule>& s, const std::string& move) {
       if (!s || interrupted()) return;
       count(*s);
       put_together(*s, move, plans, depth, true);
     };
-    add(sums_in_panels(start, pricing_.sizes_of(*start.proc), caches, lanes), "panels of a sum");
+    if (const auto cut = triangle_in_panels(start, {{Child::kBody, 0}}, sizes, caches, lanes)) {
+      const FlagScope brief(in_brief_);
+      add(cut, "a triangle in panels");
+      return true;
+    }
+    add(sums_in_panels(start, sizes, caches, lanes), "panels of a sum");
     add(recurrence_in_strips(start, caches, lanes), "a recurrence in strips");
     add(wide_blocks_of_recurrences(start, lanes), "wide blocks of a recurrence");
+    return false;
   }
   // Other structures of the same program.
   void restructure(const Schedule& start, std::vector<Plan>& plans, int depth) {
@@ -371,7 +396,7 @@ class ProgramSearch::Impl {
   void put_together(const Schedule& s, const std::string& move, std::vector<Plan>& plans, int depth,
                     bool for_caches = false) {
     (void)done_within(until_.whole, [&] {
-      Structure here = take_apart(s, move, depth);
+      Structure here = take_apart(s, move, depth, for_caches);
       here.for_caches = for_caches;
       add_choices(here, plans, depth);
     });
@@ -405,7 +430,9 @@ class ProgramSearch::Impl {
   // search ends, what is left as written is small. One that takes next to no time stays as it is.
   // `names` and `nests` belong together by place; a part that cannot be taken out is left as it
   // stands and is in neither.
-  Structure take_apart(const Schedule& s, const std::string& move, int depth) {
+  Structure take_apart(const Schedule& s, const std::string& move, int depth, bool for_caches) {
+    // What is cut for the caches is the same nest again, no part within it.
+    const int step = for_caches && depth > 0 ? 0 : 1;
     Structure here{move, false, s, {}, {}, {}, {}};
     const double whole = pricing_.plan_of(s, move).cycles;
     std::vector<ProcPtr> alone;
@@ -430,7 +457,7 @@ class ProgramSearch::Impl {
                      [&](size_t a, size_t b) { return here.shares[a] > here.shares[b]; });
     for (const size_t k : by_share)
       if (!interrupted() && here.shares[k] >= kNoShare * whole)
-        here.choices[k] = solve(alone[k], depth + 1);
+        here.choices[k] = solve(alone[k], depth + step);
     return here;
   }
 
@@ -520,7 +547,7 @@ class ProgramSearch::Impl {
       const bool first_inside = innermost.insert(orders[k].order.back()).second;
       if (taken >= kOrders && !first_inside) continue;
       // A part that tiles fit is not tried in all other ways, too: the time is for the whole.
-      if (tiled && depth > 0 && taken > 0) continue;
+      if (tiled && depth > 0 && (taken > 0 || in_brief_)) continue;
       ++taken;
       count(orders[k].schedule);
       finish(orders[k].schedule, plans);
@@ -548,10 +575,9 @@ class ProgramSearch::Impl {
     cuts.each(start, nest, pricing_.sizes_of(*start.proc), in_triangle_,
               [&](const Schedule& cut, const std::string& how) {
                 count(cut);
-                const bool before = std::exchange(in_triangle_, true);
+                const FlagScope inside(in_triangle_);
                 put_together(cut, how, plans, depth);
-                in_triangle_ = before;
-                return !interrupted();
+                return !interrupted() && !in_brief_;
               });
   }
 
@@ -560,9 +586,26 @@ class ProgramSearch::Impl {
   // writes.
   void cut_ordered_triangles(const Schedule& start, std::vector<Plan>& plans, int depth) {
     for (int k = 0; k < static_cast<int>(start.proc->body.size()); ++k)
-      if (const Path nest = {{Child::kBody, k}};
-          band_depth(*start.proc, nest) >= kProductLoops && !iterations_commute(*start.proc, nest))
+      if (const Path nest = {{Child::kBody, k}}; band_depth(*start.proc, nest) >= kProductLoops &&
+                                                 !iterations_commute(*start.proc, nest)) {
+        ordered_in_panels(start, nest, plans, depth);
         cut_triangles(start, nest, plans, depth);
+      }
+  }
+
+  // Corners that come in order, too, are cut at once: they are walked into, and no part of theirs
+  // would be a triangle again.
+  void ordered_in_panels(const Schedule& start, const Path& nest, std::vector<Plan>& plans,
+                         int depth) {
+    if (!request_.target->vector_memory || interrupted()) return;
+    const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
+    const auto cut =
+        triangle_in_panels(start, nest, pricing_.sizes_of(*start.proc),
+                           nearest_caches(request_.levels), lanes, kVectorsOfACorner * lanes);
+    if (!cut) return;
+    count(*cut);
+    const FlagScope brief(in_brief_);
+    put_together(*cut, "an ordered triangle in panels", plans, depth, true);
   }
 
   void finish(const Schedule& s, std::vector<Plan>& plans) {
@@ -607,6 +650,9 @@ class ProgramSearch::Impl {
   ProgramSearchResult out_;
   int names_ = 0;
   bool in_triangle_ = false;  // parts of one that was cut are being solved
+  // What is left of a triangle beside large rectangles is being solved: the first way to cut it is
+  // enough, and products have tiles.
+  bool in_brief_ = false;
 };
 
 ProgramSearch::ProgramSearch(const ProgramSearchRequest& request)

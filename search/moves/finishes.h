@@ -11,7 +11,8 @@ namespace exotune {
 struct Finish {
   std::string name;  // "rows=4"
   Steps steps;
-  bool together = false;  // a refused step ends it; else the others stand without it
+  bool together = false;    // a refused step ends it; else the others stand without it
+  bool for_caches = false;  // it is there for what the cost model does not see
 };
 
 /// The ways that fit the innermost loops of the procedure: whole vectors along them with guarded

@@ -7,6 +7,7 @@
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
 #include "search/moves/parts.h"
+#include "search/moves/triangle_blocks.h"
 #include "search/nest.h"
 #include "search/outline/outline.h"
 #include "search/steps/builders.h"
@@ -254,6 +255,16 @@ std::optional<Schedule> sums_in_panels(const Schedule& s,
              Value(loop_at(s.proc, band).iter.name())}))
     return std::nullopt;
   return out;
+}
+
+std::optional<Schedule> triangle_in_panels(const Schedule& s, const Path& nest,
+                                           const std::map<std::string, int64_t>& sizes,
+                                           const NearestCaches& caches, int64_t lanes,
+                                           int64_t corner_block) {
+  const Reading reading = reading_of(outline_of(*s.proc, sizes), Sym());
+  const int64_t columns = caches.first / 2 / (kVectorsOfATile * lanes * reading.element);
+  if (columns == 0 || reading.bytes <= static_cast<double>(caches.second)) return std::nullopt;
+  return triangle_in_blocks(s, nest, columns, corner_block);
 }
 
 std::optional<Schedule> recurrence_in_strips(const Schedule& s, const NearestCaches& caches,

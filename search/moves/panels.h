@@ -30,6 +30,13 @@ std::optional<Schedule> sums_in_panels(const Schedule& s,
                                        const std::map<std::string, int64_t>& sizes,
                                        const NearestCaches& caches, int64_t lanes);
 
+/// Triangles of one nest, cut along their columns (triangle_in_blocks), as wide as such a panel is
+/// deep. Where what is read is larger than the second cache. Nothing: as above.
+std::optional<Schedule> triangle_in_panels(const Schedule& s, const Path& nest,
+                                           const std::map<std::string, int64_t>& sizes,
+                                           const NearestCaches& caches, int64_t lanes,
+                                           int64_t corner_block = 0);
+
 /// for i: { for k in seq(0, i): for j in seq(0, M): B[i, j] += .. B[k, j] ; for j in seq(0, M): ..
 /// }
 ///   ->  for jo: { P[.., j] = B[.., W * jo + j]

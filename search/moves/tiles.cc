@@ -25,6 +25,19 @@ int64_t tile_rows(const NestLoop& loop, int64_t most) {
   return rows;
 }
 
+// Iterations at most, of an extent that moves with outer loops about as many; 0: nobody knows.
+int64_t most_of(const NestLoop& loop) { return loop.most.value_or(2 * loop.period); }
+
+// Rows of a block that stays in a cache, of at most `held`: whole tiles, and of an extent that
+// moves with outer loops what leaves the same rest each time. 0: there are not even two blocks.
+int64_t block_rows(const NestLoop& loop, int64_t rows, int64_t held) {
+  if (most_of(loop) <= 2 * held) return 0;
+  int64_t block = held / rows * rows;
+  if (!loop.extent)
+    while (block > 0 && loop.period % block != 0) block -= rows;
+  return block;
+}
+
 class Tiles {
  public:
   Tiles(const Nest& nest, const Target& target, const std::vector<TargetLevel>& levels,
@@ -85,8 +98,9 @@ class Tiles {
     if (nest_.adds && lasts_for_asking(loop(k).most)) product.named = {{"apart", true}};
     const ScheduleStep any = {"sum_block", with_unit({Value(i), Value(j)}), {}};
     const std::string name = "tile " + std::to_string(rows) + "x" + std::to_string(vectors);
-    const auto add = [&](const std::string& how, std::vector<Steps> groups) {
-      Finish f{name + how, {}, true};
+    const auto add = [&](const std::string& how, std::vector<Steps> groups,
+                         bool for_caches = false) {
+      Finish f{name + how, {}, true, for_caches};
       for (const Steps& g : groups) f.steps.insert(f.steps.end(), g.begin(), g.end());
       out_.push_back(std::move(f));
     };
@@ -117,11 +131,14 @@ class Tiles {
     // them stays there while all strips of the panel, packed once, go by.
     const int64_t terms = std::min(extent.value_or(0), cut.empty() ? INT64_MAX : depth),
                   held = second_ / 2 / std::max<int64_t>(1, terms * bytes_of(nest_.precision));
-    if (packed && loop(i).extent && terms > 0 && held >= rows && *loop(i).extent > 2 * held)
-      add(", packed, blocks of rows", {cut,
-                                       {pack(i), block(i, held / rows * rows, i + "b", "")},
-                                       strips,
-                                       {by_rows, product, unroll}});
+    const int64_t block_of_rows = terms > 0 ? block_rows(loop(i), rows, held) : 0;
+    if (packed && block_of_rows > 0)
+      add(", packed, blocks of rows",
+          {cut,
+           {pack(i), block(i, block_of_rows, i + "b", "")},
+           strips,
+           {by_rows, product, unroll}},
+          true);
     if (packed) pack_both(name, rows, columns, pack(i), strips, {by_rows}, {product, unroll});
     if (turns) return;
     add("", {strips, {by_rows, product, unroll}});
@@ -139,12 +156,13 @@ class Tiles {
     const Steps pack = pack_rows(rows, j + "c");
     const int64_t bytes = bytes_of(nest_.precision), depth = nearest_ / 2 / (columns * bytes);
     const std::optional<int64_t> terms = loop(k).extent, extent = loop(j).extent;
-    if (pack.empty() || depth == 0 || !terms || !extent || *terms <= 2 * depth) return;
-    const int64_t panel = second_ / 2 / (depth * bytes) / columns * columns;
+    if (pack.empty() || depth == 0 || !terms || !extent) return;
+    const bool deep = *terms > 2 * depth;
+    const int64_t panel = second_ / 2 / ((deep ? depth : *terms) * bytes) / columns * columns;
     if (panel == 0 || *extent <= 2 * panel) return;
-    Finish f{name + ", both packed", {}, true};
-    const Steps panels = {block(k, balanced(terms, depth), k + "o", outermost),
-                          block(j, panel, j + "c", outermost), pack_columns};
+    Finish f{name + ", both packed", {}, true, true};
+    Steps panels = {block(j, panel, j + "c", outermost), pack_columns};
+    if (deep) panels.insert(panels.begin(), block(k, balanced(terms, depth), k + "o", outermost));
     for (const Steps& steps : {panels, pack, by_rows, strips, product})
       f.steps.insert(f.steps.end(), steps.begin(), steps.end());
     out_.push_back(std::move(f));
@@ -159,8 +177,7 @@ class Tiles {
       if (o.along_vector || row == o.dimension.end()) continue;
       if (!o.one_way || o.halo || o.rank < 2 || row->second + 1 != o.rank) return {};
       double bytes = bytes_of(nest_.precision);
-      for (const std::string& name : o.loops)
-        bytes *= static_cast<double>(loop(name).extent.value_or(0));
+      for (const std::string& name : o.loops) bytes *= static_cast<double>(most_of(loop(name)));
       if (bytes <= static_cast<double>(second_)) return {};
       out.push_back({"pack_operand", with_unit({Value(o.buffer), Value(before), Value(strip)})});
     }

@@ -5,6 +5,7 @@
 
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
+#include "search/moves/following_loop.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/transposition.h"
 #include "search/nest.h"
@@ -14,39 +15,6 @@ namespace exotune {
 namespace {
 
 const For& loop(const Proc& p, const Path& path) { return *stmt_at(p, path)->as<For>(); }
-
-// The loop `inner` follows `outer` with one of its bounds, one step for one.
-struct Pair {
-  int outer = 0, inner = 0;  // levels of the band
-  bool upper = true;         // the upper bound follows
-};
-
-bool follows(const ExprPtr& bound, Sym iter) {
-  if (!mentions(bound, iter)) return false;
-  const std::optional<Affine> a = affine(bound);
-  return a && a->coeff_of(iter) == 1;
-}
-
-std::optional<Pair> first_pair(const Proc& p, const Path& band, int depth) {
-  for (int inner = 1; inner < depth; ++inner)
-    for (int outer = 0; outer < inner; ++outer) {
-      const For &i = loop(p, down(band, outer)), &j = loop(p, down(band, inner));
-      if (follows(j.hi, i.iter) && !mentions(j.lo, i.iter)) return Pair{outer, inner, true};
-      if (follows(j.lo, i.iter) && !mentions(j.hi, i.iter)) return Pair{outer, inner, false};
-    }
-  return std::nullopt;
-}
-
-// Where all rows of a block have begun, or not yet ended: a whole number of blocks, so that
-// vectors divide the rectangle.
-ExprPtr common_bound(const For& f, Sym row, bool upper, int64_t block) {
-  const ExprPtr at = substitute(upper ? f.hi : f.lo, row, int_const(upper ? 0 : block - 1));
-  std::optional<Affine> a = affine(at);
-  if (!a) return normalize(at);
-  const int64_t over = ((a->constant % block) + block) % block;
-  a->constant += upper ? -over : (block - over) % block;
-  return to_expr(*a);
-}
 
 // The first loop of that name; nothing: there is none.
 std::optional<Path> loop_named(const Proc& p, const std::string& name) {
@@ -68,7 +36,8 @@ const Operand* shared_by_rows(const Nest& nest) {
 
 std::optional<StripOfTriangle> triangle_in_strips(const Schedule& s, const Path& band,
                                                   int64_t width, const VectorValues& unit) {
-  const std::optional<Pair> pair = first_pair(*s.proc, band, band_depth(*s.proc, band));
+  const std::optional<FollowingLoop> pair =
+      following_loop(*s.proc, band, band_depth(*s.proc, band));
   const Nest nest = inspect_nest(*s.proc);
   const Operand* shared = pair ? shared_by_rows(nest) : nullptr;
   if (!shared) return std::nullopt;
@@ -174,7 +143,8 @@ void divide_into_strips(Schedule& s, const Path& path, int64_t width) {
 std::optional<Schedule> triangle_of_strips(const Schedule& s, const Path& band,
                                            const std::map<std::string, int64_t>& sizes,
                                            int64_t block, int64_t width, double least_reuse) {
-  const std::optional<Pair> pair = first_pair(*s.proc, band, band_depth(*s.proc, band));
+  const std::optional<FollowingLoop> pair =
+      following_loop(*s.proc, band, band_depth(*s.proc, band));
   if (!pair) return std::nullopt;
   const Path top = down(band, pair->outer);
   const Sym rows = loop(*s.proc, top).iter, columns = loop(*s.proc, down(band, pair->inner)).iter;
@@ -206,7 +176,7 @@ std::optional<Schedule> triangle_of_strips(const Schedule& s, const Path& band,
 }
 
 bool triangle_is_summed(const Proc& p, const Path& band) {
-  const std::optional<Pair> pair = first_pair(p, band, band_depth(p, band));
+  const std::optional<FollowingLoop> pair = following_loop(p, band, band_depth(p, band));
   if (!pair) return false;
   const Sym follower = loop(p, down(band, pair->inner)).iter;
   const Outline o = outline_of(p);
@@ -220,7 +190,7 @@ bool triangle_is_summed(const Proc& p, const Path& band) {
 std::optional<Schedule> rectangle_and_corner(const Schedule& s, const Path& band, int64_t block,
                                              Corners corners) {
   const int depth = band_depth(*s.proc, band);
-  const std::optional<Pair> pair = first_pair(*s.proc, band, depth);
+  const std::optional<FollowingLoop> pair = following_loop(*s.proc, band, depth);
   if (!pair) return std::nullopt;
   Schedule out = s;
   const Path top = down(band, pair->outer);
