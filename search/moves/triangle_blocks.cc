@@ -13,6 +13,8 @@ namespace exotune {
 
 namespace {
 
+constexpr int kLoopsOfProduct = 3;  // rows, columns and a sum
+
 const For& loop_in(const Schedule& s, const Path& path) {
   return *stmt_at(*s.proc, path)->as<For>();
 }
@@ -21,6 +23,16 @@ const For& loop_in(const Schedule& s, const Path& path) {
 int64_t parts_for_tiles(int64_t extent, int64_t most) {
   constexpr int64_t kHeights = 24;  // of 2, 3, 4, 6, 8, 12 rows
   return ceil_div(ceil_div(extent, ceil_div(extent, most)), kHeights) * kHeights;
+}
+
+// Is all that the loops at `band` hold one product that is added to something?
+bool is_product(const Schedule& s, const Path& band, int depth) {
+  const Block& inside = loop_in(s, down(band, depth - 1)).body;
+  const Reduce* sum = inside.size() == 1 ? inside.front()->as<Reduce>() : nullptr;
+  if (!sum || sum->op != ReduceOp::kAdd) return false;
+  const USub* negated = sum->rhs->as<USub>();
+  const BinOp* value = (negated ? negated->arg : sum->rhs)->as<BinOp>();
+  return value && value->op == BinOpKind::kMul;
 }
 
 // Is the loop one of rows: of what is written, and not along its last dimension?
@@ -66,7 +78,10 @@ class Blocks {
     auto done = rectangle_and_corner(s_, band_, width_, Corners::kTriangles);
     if (!done) return false;
     s_ = std::move(*done);
-    return true;
+    // What still follows another loop is no product: the steps of an elimination.
+    Path rectangle = down(blocks_, 1);
+    if (!pair_.upper) ++rectangle.back().index;
+    return !following_loop(*s_.proc, rectangle, band_depth(*s_.proc, rectangle));
   }
 
   // The corner is the first or the second nest of each block; what is left over is all corner where
@@ -122,8 +137,9 @@ class Blocks {
 
 std::optional<Schedule> triangle_in_blocks(const Schedule& s, const Path& band, int64_t block,
                                            int64_t corner_block) {
-  const auto pair = following_loop(*s.proc, band, band_depth(*s.proc, band));
-  if (!pair) return std::nullopt;
+  const int depth = band_depth(*s.proc, band);
+  const auto pair = following_loop(*s.proc, band, depth);
+  if (!pair || depth < kLoopsOfProduct || !is_product(s, band, depth)) return std::nullopt;
   Blocks blocks(s, band, *pair);
   if (!blocks.run(block, corner_block)) return std::nullopt;
   return blocks.take();

@@ -113,6 +113,24 @@ def p(A: f32[60, 60], B: f32[60, 3], C: f32[60, 3]):
 )")));
 }
 
+TEST(TriangleInBlocks, is_not_for_sums_of_two_products_nor_for_vectors) {
+  EXPECT_FALSE(cut(parsed(R"(
+@proc
+def p(A: f32[5, 60], B: f32[5, 60], C: f32[60, 60]):
+    for i in seq(0, 60):
+        for j in seq(i, 60):
+            for k in seq(0, 5):
+                C[i, j] += A[k, i] * B[k, j] + B[k, i] * A[k, j]
+)")));
+  EXPECT_FALSE(cut(parsed(R"(
+@proc
+def p(A: f32[60, 60], x: f32[60], y: f32[60]):
+    for i in seq(0, 60):
+        for k in seq(0, i):
+            y[i] += A[i, k] * x[k]
+)")));
+}
+
 // Two rows ahead of the sum: in the order as written some of those rows were done when they were
 // read, which they would not be.
 TEST(TriangleInBlocks, is_refused_where_rows_would_be_read_too_soon) {
@@ -123,6 +141,18 @@ def p(A: f32[60, 60], B: f32[62, 3]):
         for j in seq(0, 3):
             for k in seq(0, i):
                 B[i, j] += A[i, k] * B[k + 2, j]
+)")));
+}
+
+// A block of steps is one of the matrix that is left: its rows go through them one after the other.
+TEST(TriangleInBlocks, is_not_for_eliminations) {
+  EXPECT_FALSE(cut(parsed(R"(
+@proc
+def p(A: f32[60, 60]):
+    for k in seq(0, 60):
+        for i in seq(k + 1, 60):
+            for j in seq(k + 1, 60):
+                A[i, j] += A[i, k] * A[k, j]
 )")));
 }
 
