@@ -311,8 +311,9 @@ SearchSpace contraction_space(const Contraction& c) {
       for (const std::string& tag : panels) stage.moves.push_back({{}, "", tag});
     }
     for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors)
-      if (panels.count(panel_tag(vectors))) {
-        const std::vector<Move> plain = panel_tiles(c, vectors);
+      for (const bool far : {false, true}) {
+        if (!panels.count(panel_tag(vectors, far))) continue;
+        const std::vector<Move> plain = panel_tiles(c, vectors, far);
         tiles.moves.insert(tiles.moves.end(), plain.begin(), plain.end());
         for (Move& m : with_rows_packed(c, plain, c.block_of(c.j))) packed.push_back(std::move(m));
       }

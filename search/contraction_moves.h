@@ -108,11 +108,12 @@ Stage orders(const Contraction& c);
 /// The tag of schedules in panels that ask for what comes next.
 extern const char kMeanwhile[];
 
-/// The tag of schedules in panels of strips so many vectors wide, which their tiles ask for.
-std::string panel_tag(int64_t vectors);
+/// The tag of schedules in panels of strips so many vectors wide, which their tiles ask for. Far
+/// ones lie in the third cache.
+std::string panel_tag(int64_t vectors, bool far);
 
 /// The register tiles of panels: rows outside, strips inside; with what the next rows and the next
 /// panel need asked for meanwhile, and plain for where there is no time for that.
-std::vector<Move> panel_tiles(const Contraction& c, int64_t vectors);
+std::vector<Move> panel_tiles(const Contraction& c, int64_t vectors, bool far);
 
 }  // namespace exotune

@@ -7,7 +7,11 @@ namespace exotune {
 
 const char kByColumns[] = "by columns";
 const char kMeanwhile[] = "asked for meanwhile";
-std::string panel_tag(int64_t vectors) { return "panels, vectors=" + std::to_string(vectors); }
+constexpr double kFarPanels = 2;      // times the second cache: of panels that it does not hold
+constexpr double kPanelsInThird = 8;  // such panels that the third holds, at least
+std::string panel_tag(int64_t vectors, bool far) {
+  return (far ? "far panels, vectors=" : "panels, vectors=") + std::to_string(vectors);
+}
 
 Stage orders(const Contraction& c) {
   Stage stage{"order", {}};
@@ -22,31 +26,37 @@ Stage orders(const Contraction& c) {
     const double line = c.l1 / (static_cast<double>(height) * c.element);
     // As deep as the rows of one tile fill a part of the first cache; the panel's strip streams.
     for (const int64_t k : balanced(depth, {line * 0.25, line * 0.5, line * 0.75})) {
-      std::set<int64_t> panels;
-      // Of the second cache: half of it leaves the other half to what streams by; less and more,
-      // since how much of that stays in the way depends on how the cache replaces lines.
-      for (const double share : {0.375, 0.5, 0.75})
-        panels.insert(std::max<int64_t>(
-            1, static_cast<int64_t>(c.l2 * share / (static_cast<double>(k * width) * c.element))));
-      for (const int64_t strips : panels)
+      if (static_cast<double>(k) > line) continue;  // the nearest number of parts is one too few
+      std::set<int64_t> sizes;
+      const auto add = [&](double bytes, bool far) {
+        const int64_t strips = std::max<int64_t>(
+            1, static_cast<int64_t>(bytes / (static_cast<double>(k * width) * c.element)));
+        if (!sizes.insert(strips).second) return;
         stage.moves.push_back({{block_step(c.k, k, c.outer_of(c.k), c.place),
                                 block_step(c.j, strips * width, c.block_of(c.j), c.place),
                                 pack_step(c.vectored, c.place, width, c.unit, c.turned)},
-                               panel_tag(vectors),
+                               panel_tag(vectors, far),
                                ""});
+      };
+      // Of the second cache: half of it leaves the other half to what streams by; less and more,
+      // since how much of that stays in the way depends on how the cache replaces lines.
+      for (const double share : {0.375, 0.5, 0.75}) add(share * c.l2, false);
+      // Where the third holds it many times over the panel may stream from there: the rows go by
+      // less often.
+      if (kFarPanels * kPanelsInThird * c.l2 <= c.l3) add(kFarPanels * c.l2, true);
     }
   }
   return stage;
 }
 
-std::vector<Move> panel_tiles(const Contraction& c, int64_t vectors) {
+std::vector<Move> panel_tiles(const Contraction& c, int64_t vectors, bool far) {
   std::vector<Move> out;
   const int64_t most = (c.registers - vectors - 1) / vectors;
   for (int64_t h = most; h >= std::max<int64_t>(1, most - 2); --h) {
     Move plain{{block_step(c.i, h, c.outer_of(c.i)),
                 block_step(c.j, vectors * c.lanes, c.outer_of(c.j), c.i)},
                "",
-               panel_tag(vectors)};
+               panel_tag(vectors, far)};
     Move asking = plain;
     for (const ScheduleStep& step : micro_kernel(c)) plain.steps.push_back(step);
     asking.steps.push_back(register_block_step(c.i, c.j, c.k, c.unit, true));
