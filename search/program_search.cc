@@ -238,7 +238,10 @@ class ProgramSearch::Impl {
       count(*s);
       put_together(*s, move, plans, depth, true);
     };
-    if (const auto cut = triangle_in_panels(start, {{Child::kBody, 0}}, sizes, caches, lanes)) {
+    const std::vector<Cursor> parts = parts_of(start.proc);
+    if (const auto cut = is_whole(start.proc, parts)
+                             ? triangle_in_panels(start, parts.front().path(), sizes, caches, lanes)
+                             : std::nullopt) {
       const FlagScope brief(in_brief_);
       add(cut, "a triangle in panels");
       return true;

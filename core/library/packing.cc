@@ -44,13 +44,13 @@ ProcPtr turn_simplified(ProcPtr p, const Cursor& nest, const VectorUnit& unit) {
 
 // The buffer's copy around a loop, of what is read of it alone: results that lie in other rows of
 // the same array are no operand. SchedulingError where they are not proved to.
-ProcPtr stage_operand(const ProcPtr& p, const Path& path, Sym buffer) {
+ProcPtr stage_operand(const ProcPtr& p, const Path& path, Sym buffer, const std::string& name) {
   const Cursor loop = at(p, path);
   const auto is_operand = [](const Access& a) { return a.kind == Access::Kind::kRead; };
   const auto rows = touched(p, loop, buffer, Touch::kReads, is_operand);
   if (!rows) throw SchedulingError("pack_operand: no operand is read");
   return stage_mem(p, Cursor::block(p, path, 1), rows->text(buffer.name(), scope_at(*p, path)),
-                   buffer.name() + "_pack");
+                   name);
 }
 
 // Which dimension of the copy that the nest at `copy` fills is dimension `dim` of what it reads.
@@ -118,8 +118,10 @@ ProcPtr pack_operand(ProcPtr p, const std::string& buffer, const std::string& be
       throw InvalidCursorError("there is no buffer `" + buffer + "` at the loop over `" + before +
                                "`");
     if (!mentions(at(p, path).stmt(), entry->name)) continue;
-    if (!attempted(p, [&](const ProcPtr& q) { return stage_operand(q, path, entry->name); }))
-      p = stage_around(p, path, entry->name, buffer + "_pack");
+    const std::string packed = buffer + "_pack";
+    if (!attempted(p,
+                   [&](const ProcPtr& q) { return stage_operand(q, path, entry->name, packed); }))
+      p = stage_around(p, path, entry->name, packed);
     if (loop_at(p, copy).iter.name() != rows) p = rename_loop(p, at(p, copy), rows);
     const int last = at(p, path).as<Alloc>().type.rank() - 1;
     const int along = dim < 0 ? last : dimension_of_copy(p, copy, dim);

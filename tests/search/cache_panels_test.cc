@@ -213,5 +213,37 @@ TEST(MovesInTurn, begin_with_what_is_for_the_caches) {
   EXPECT_EQ(order, "2031");
 }
 
+// A kind of move that the model thinks four times as slow waits until others had three turns.
+TEST(MovesInTurn, let_wait_what_the_model_thinks_slow) {
+  std::vector<PartPlan> plans(6);
+  for (size_t k = 0; k < plans.size(); ++k) {
+    plans[k].text_hash = std::to_string(k);
+    plans[k].order = static_cast<double>(k);
+    plans[k].cycles = k < 5 ? 1 : 4;
+    plans[k].move = k < 5 ? "tile" : "order";
+  }
+  std::string order;
+  for (const PartPlan& plan : moves_in_turn(plans)) order += plan.text_hash;
+  EXPECT_EQ(order, "012354");
+}
+
+TEST(PanelsOfTriangles, are_for_what_the_second_cache_does_not_hold) {
+  const std::string text = R"(
+@proc
+def sums(A: f32[100, 100], B: f32[100, 12], C: f32[100, 12]):
+    for i in seq(0, 100):
+        for k in seq(0, i):
+            for j in seq(0, 12):
+                C[i, j] += A[i, k] * B[k, j]
+)";
+  const Path nest = {{Child::kBody, 0}};
+  const std::optional<Schedule> made =
+      triangle_in_panels({parsed(text), {}, false}, nest, {}, kSmall, 8);
+  ASSERT_TRUE(made);
+  EXPECT_TRUE(has(*made, "for k in seq(0, 48)")) << str(*made->proc);
+  expect_same_result(parsed(text), made->proc, str(*made->proc));
+  EXPECT_FALSE(triangle_in_panels({parsed(text), {}, false}, nest, {}, {4096, 1 << 20}, 8));
+}
+
 }  // namespace
 }  // namespace exotune
