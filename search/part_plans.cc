@@ -12,7 +12,7 @@ namespace {
 // "tile i, j" is of the kind "tile".
 std::string kind_of(const PartPlan& plan) { return plan.move.substr(0, plan.move.find(' ')); }
 
-// Turns that a plan waits: one for each time that the model thinks it half as fast again.
+// Turns that a plan waits: one for each factor of 1.5 that the model thinks it slower.
 int turns_behind(const PartPlan& plan, double least) {
   if (plan.for_caches || least == 0 || plan.cycles <= least) return 0;
   return static_cast<int>(std::log(plan.cycles / least) / std::log(1.5));

@@ -400,7 +400,8 @@ class ProgramSearch::Impl {
                     bool for_caches = false) {
     (void)done_within(until_.whole, [&] {
       Structure here = take_apart(s, move, depth, for_caches);
-      here.for_caches = for_caches;
+      // With parts that nobody had time for it has no turn before others.
+      here.for_caches = for_caches && !interrupted();
       add_choices(here, plans, depth);
     });
   }

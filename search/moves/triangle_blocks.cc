@@ -13,7 +13,8 @@ namespace exotune {
 
 namespace {
 
-constexpr int kLoopsOfProduct = 3;  // rows, columns and a sum
+constexpr int64_t kFewestBlocks = 4;  // of fewer the corners are a third of the triangle
+constexpr int kLoopsOfProduct = 3;    // rows, columns and a sum
 
 const For& loop_in(const Schedule& s, const Path& path) {
   return *stmt_at(*s.proc, path)->as<For>();
@@ -74,6 +75,7 @@ class Blocks {
     const auto lo = as_int(blocked.lo), hi = as_int(blocked.hi);
     if (!lo || !hi || *hi - *lo < 2 * block) return false;
     width_ = parts_for_tiles(*hi - *lo, block);
+    if (*hi - *lo <= (kFewestBlocks - 1) * width_) return false;
     left_over_ = (*hi - *lo) % width_ != 0;
     auto done = rectangle_and_corner(s_, band_, width_, Corners::kTriangles);
     if (!done) return false;

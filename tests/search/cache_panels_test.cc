@@ -230,8 +230,8 @@ TEST(MovesInTurn, let_wait_what_the_model_thinks_slow) {
 TEST(PanelsOfTriangles, are_for_what_the_second_cache_does_not_hold) {
   const std::string text = R"(
 @proc
-def sums(A: f32[100, 100], B: f32[100, 12], C: f32[100, 12]):
-    for i in seq(0, 100):
+def sums(A: f32[180, 180], B: f32[180, 12], C: f32[180, 12]):
+    for i in seq(0, 180):
         for k in seq(0, i):
             for j in seq(0, 12):
                 C[i, j] += A[i, k] * B[k, j]
