@@ -30,8 +30,8 @@ std::optional<Schedule> sums_in_panels(const Schedule& s,
                                        const std::map<std::string, int64_t>& sizes,
                                        const NearestCaches& caches, int64_t lanes);
 
-/// Triangles of one nest, cut along their columns (triangle_in_blocks), as wide as such a panel is
-/// deep. Where what is read is larger than the second cache. Nothing: as above.
+/// A triangle cut into large rectangles (triangle_in_blocks), each as wide as such a panel is deep.
+/// Where what is read is larger than the second cache. Nothing: as above.
 std::optional<Schedule> triangle_in_panels(const Schedule& s, const Path& nest,
                                            const std::map<std::string, int64_t>& sizes,
                                            const NearestCaches& caches, int64_t lanes,

@@ -73,7 +73,7 @@ class Blocks {
   bool cut(int64_t block) {
     const For& blocked = loop_in(s_, blocks_);
     const auto lo = as_int(blocked.lo), hi = as_int(blocked.hi);
-    if (!lo || !hi || *hi - *lo < 2 * block) return false;
+    if (!lo || !hi || *hi <= *lo) return false;
     width_ = parts_for_tiles(*hi - *lo, block);
     if (*hi - *lo <= (kFewestBlocks - 1) * width_) return false;
     left_over_ = (*hi - *lo) % width_ != 0;

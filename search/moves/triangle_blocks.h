@@ -18,7 +18,7 @@ namespace exotune {
 /// product. The corners have their loops in the order that they had, cut once more into blocks of
 /// `corner_block` rows where that is not 0. Also where lower bounds follow (k in seq(i, M):
 /// rectangles of the rows before a block), and where rows must come in order, as long as the core
-/// proves each step. Nothing: less than two blocks, or a step was refused.
+/// proves each step. Nothing: no single product, less than four blocks, or a step was refused.
 std::optional<Schedule> triangle_in_blocks(const Schedule& s, const Path& band, int64_t block,
                                            int64_t corner_block = 0);
 
