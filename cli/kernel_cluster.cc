@@ -91,6 +91,16 @@ KernelAnswer read_kernel_answer(const CommandAnswer& answer, const KernelJob& jo
   result.gflops = record.number("gflops");
   result.gbytes = record.number("gbytes_per_second");
   result.peak_gflops = record.number("peak_gflops");
+  const auto sizes_at = [&](const char* field) {
+    SizeBinding sizes;
+    for (const auto& [name, value] : job.request.sizes)
+      sizes[name] = record.object(field).integer(name.c_str());
+    return sizes;
+  };
+  if (record.has("searched_at")) {
+    result.searched_at = sizes_at("searched_at");
+    result.timed_there = sizes_at("measured_at") == result.searched_at;
+  }
   result.peers = peer_rows(record, "peers");
   result.rivals = peer_rows(record, "rivals");
   result.statistics = statistics_of(record.object("search"));

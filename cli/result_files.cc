@@ -33,7 +33,8 @@ std::string result_json(const TuneRequest& request, const TuneResult& result,
   json["kernel_hash"] = kernel_hash(*request.proc);
   json["proc"] = request.proc->name;
   json["sizes"] = request.sizes.empty() ? Json::object() : Json(request.sizes);
-  json["measured_at"] = request.sizes.empty() ? request.representative : request.sizes;
+  json["measured_at"] = sizes_of_speed(request, result);
+  if (!result.searched_at.empty()) json["searched_at"] = result.searched_at;
   json["target"] = request.target->name;
   // A target of the user's own is a folder; its name alone does not find it again.
   if (where.target.find('/') != std::string::npos)

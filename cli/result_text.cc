@@ -194,6 +194,11 @@ std::string speed_text(const TuneRequest& request, const TuneResult& result) {
   if (counts_flops(result) && result.gbytes > 0)
     out += fmt::format(", {} GB/s", number(result.gbytes));
   out += "\n";
+  if (!result.searched_at.empty())
+    out += fmt::format(
+        "rounds   searched, and compared with others, at {}, where calls are short{}\n",
+        str(result.searched_at),
+        result.timed_there ? "; timed there, too: a longer --time-budget times it here" : "");
   if (result.cycles && !result.cycles->spent.empty()) {
     out += "spent   ";
     for (const auto& [what, count] : result.cycles->spent)

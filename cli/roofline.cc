@@ -67,7 +67,7 @@ std::optional<Roofline> find_roofline(const TuneRequest& request, const TuneResu
   if (result.seconds <= 0 || request.threads > 1 || kernel.flops.text().empty() ||
       kernel.bytes.text().empty())
     return std::nullopt;
-  const SizeBinding& sizes = request.sizes.empty() ? request.representative : request.sizes;
+  const SizeBinding& sizes = sizes_of_speed(request, result);
   try {
     const DeadlineScope scope(deadline);
     std::optional<Roofline> roofline;

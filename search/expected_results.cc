@@ -4,6 +4,7 @@
 
 #include "core/base/deadline.h"
 #include "core/interp/interp.h"
+#include "search/compilation.h"
 #include "search/test_data.h"
 
 namespace exotune {
@@ -21,7 +22,6 @@ double values_read(const ExprPtr& e) {
   return count;
 }
 
-// Operations that run, about: every iteration of a loop counts as its middle one, guards as true.
 double operations_of(const Block& block, std::map<Sym, int64_t>& env) {
   double count = 0;
   for (const StmtPtr& s : block) {
@@ -40,14 +40,19 @@ double operations_of(const Block& block, std::map<Sym, int64_t>& env) {
   }
   return count;
 }
+
+}  // namespace
+
 double operations_of(const Proc& p, const SizeBinding& sizes) {
   std::map<Sym, int64_t> env = control_values(p, sizes);
   try {
     return operations_of(p.body, env);
-  } catch (const InterpError&) {  // bounds that only a run knows
+  } catch (const InterpError&) {
     return 0;
   }
 }
+
+namespace {
 
 // Sizes small enough for the interpreter at which the asserts of `p` hold; nothing when none of
 // those tried do, or where literals make the work. Of many loops inside one another, as in a chain
@@ -84,6 +89,12 @@ struct CompiledNest {
   InputKind kind = InputKind::kIntegers;  // of inputs that served at a small size
 };
 
+// Compiled with sums in any order, as schedules may take them: a sum that is a chain of additions
+// in the order of the text takes four times as long, and is no nearer to the real number.
+Candidate in_any_order(const ProcPtr& p, const Target& target, const TuningProblem& problem) {
+  return compiled_as(make_candidate(p, target, problem), {.any_order = true, .compiler = ""});
+}
+
 // The nest as written, once its C was found to do at a small size what the interpreter does. Where
 // no size is small the C stands for itself: schedules are proved, and their C has other forms.
 CompiledNest compiled_nest(const TuningProblem& problem, const ProblemOptions& options) {
@@ -93,7 +104,7 @@ CompiledNest compiled_nest(const TuningProblem& problem, const ProblemOptions& o
     ProblemOptions interpreting = options;
     interpreting.runner = nullptr;
     const TuningProblem sample = make_problem(problem.kernel, *small, interpreting);
-    const Candidate code = make_candidate(problem.kernel, *options.target, sample);
+    const Candidate code = in_any_order(problem.kernel, *options.target, sample);
     RunOptions check;
     check.measure = false;
     check.timeout_seconds = 20;
@@ -101,8 +112,8 @@ CompiledNest compiled_nest(const TuningProblem& problem, const ProblemOptions& o
     out.kind = sample.test.kind;
   }
   const ProcPtr& written = options.written ? options.written : problem.kernel;
-  out.code = compiled(make_candidate(written, *options.target, problem), *options.runner,
-                      kReferenceSeconds);
+  out.code =
+      compiled(in_any_order(written, *options.target, problem), *options.runner, kReferenceSeconds);
   return out;
 }
 

@@ -13,4 +13,8 @@ namespace exotune {
 /// Throws what the interpreter throws, InterpError(kSteps) when the deadline ends it.
 TestCase expected_results(const TuningProblem& problem, const ProblemOptions& options);
 
+/// Operations on data that a call runs, about: every iteration of a loop counts as its middle one,
+/// guards as true. 0 where bounds are known to a run alone.
+double operations_of(const Proc& p, const SizeBinding& sizes);
+
 }  // namespace exotune

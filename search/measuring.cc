@@ -146,6 +146,30 @@ std::optional<Trial> Measuring::one_more(const Steps& steps, const Deadline& dea
   return measured_.trials.back();
 }
 
+bool Measuring::take(size_t state, const Compilation& how) {
+  std::vector<Trial> trials = candidates_.trials_of({state});
+  if (trials.empty()) return false;
+  if (!how.is_usual()) {
+    for (Trial& other : candidates_.otherwise(trials.front()))
+      if (other.compilation == how) trials.push_back(std::move(other));
+    trials.erase(trials.begin(), trials.end() - 1);
+  }
+  if (run_.can_measure) {
+    measure(std::move(trials), 1, run_.deadline, request_.timeout_seconds, false);
+    trials = {measured_.trials.back()};
+    run_.result.statistics.measured = measured_.measured;
+    run_.result.statistics.reused = measured_.reused;
+  }
+  const Trial& t = trials.front();
+  candidates_.take(t);
+  if (t.status == TrialStatus::kOk) {
+    run_.note_speed(t.median);
+    run_.store.set_winner(run_.result.key, t.candidate.id);
+  }
+  return t.status == TrialStatus::kOk || t.status == TrialStatus::kSkipped ||
+         t.status == TrialStatus::kTimeout;
+}
+
 bool Measuring::found_wrong() const {
   const auto slow = [](const auto& cause) {
     return cause.first == status_name(TrialStatus::kTimeout);

@@ -34,6 +34,10 @@ class Measuring {
   /// that ranked() gave before are no more.
   std::optional<Trial> one_more(const Steps& steps, const Deadline& deadline);
 
+  /// A proposal, compiled so, becomes the result: measured where it is known what must come out.
+  /// False: it has no C, or is wrong.
+  bool take(size_t state, const Compilation& how);
+
   /// Those that are ok, the fastest first.
   std::vector<const Trial*> ranked() const;
   /// Something that is not slowness was the end of every candidate.

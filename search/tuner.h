@@ -177,7 +177,14 @@ struct TuneResult {
   std::optional<CycleCount> cycles;   // on a machine that is not this one (runner_tuning.h)
   std::vector<std::string> failures;  // causes of bad trials, first of each kind
   std::vector<ViewOutcome> views;     // one for each of the request's starts
+  /// Where calls are long (few_rounds.h): the sizes at which it was searched and met its peers and
+  /// rivals. Empty: those of the request.
+  SizeBinding searched_at;
+  bool timed_there = false;  // its speed is of those sizes: there was no time for the request's
 };
+
+/// The sizes that the result's speed is of.
+const SizeBinding& sizes_of_speed(const TuneRequest& request, const TuneResult& result);
 
 /// How the caller is told, and how it says stop. Called in the thread that called tune().
 struct TuneHooks {

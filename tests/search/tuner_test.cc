@@ -26,6 +26,12 @@ def scale(x: f32[64]):
 def scale_any(n: size, x: f32[n]):
     for i in seq(0, n):
         x[i] = x[i] * 3.0
+
+@proc
+def scale_often(T: size, x: f32[64]):
+    for t in seq(0, T):
+        for i in seq(0, 64):
+            x[i] = x[i] * 3.0
 )";
 
 // Seconds by candidate: those in `seconds`, others by their place among all that ran.
@@ -43,6 +49,7 @@ class MadeUpRunner : public Runner {
       if (options.measure) ran.push_back(c.id);
       r.status = options.measure ? status : elsewhere;
       if (options.measure && ran.size() == 1 && first_is_ok) r.status = TrialStatus::kOk;
+      if (options.measure && wrong_after && wrong_after()) r.status = TrialStatus::kMismatch;
       if (!r.ok()) r.cause = "made up";
       r.candidate_id = c.id;
       if (r.ok() && options.measure) {
@@ -58,10 +65,18 @@ class MadeUpRunner : public Runner {
     return out;
   }
 
+  Evaluation evaluate(const Candidate&, const std::vector<std::vector<double>>& inputs,
+                      double) override {
+    ++evaluated;
+    return {inputs, ""};
+  }
+
   std::vector<std::string> ran;
+  int evaluated = 0;
   std::map<std::string, double> seconds;
   TrialStatus status = TrialStatus::kOk, elsewhere = TrialStatus::kOk;
   bool first_is_ok = false;
+  std::function<bool()> wrong_after;  // true: from now on nothing is right
   bool all_near = false;  // what runs first, the nest as written, is a little slower than the rest
   double seconds_each = 0;  // that go by for one candidate
 
@@ -112,6 +127,7 @@ class MadeUpMachine : public ::testing::Test {
     const Module module = parse_module(kKernels, "k.exo");
     request.proc = module.find_proc("scale");
     any = module.find_proc("scale_any");
+    often = module.find_proc("scale_often");
     request.target = target();
     request.kernel.name = "scale";
     request.kernel.bytes = SizeFormula("512");
@@ -143,7 +159,12 @@ class MadeUpMachine : public ::testing::Test {
   std::unique_ptr<Store> store = make_memory_store();
   TuneRequest request;
   TuneHooks hooks;
-  ProcPtr any;
+  void many_rounds() {
+    request.proc = often;
+    request.sizes = {{"T", 20'000'000}};
+    request.kernel.flops = SizeFormula("64*T");
+  }
+  ProcPtr any, often;
 };
 
 TEST_F(MadeUpMachine, runs_each_candidate_once_and_the_nest_as_written_first) {
@@ -391,6 +412,54 @@ TEST_F(MadeUpMachine, times_side_by_side_decide_who_is_refined) {
   tuned();
   ASSERT_GE(arena.met.size(), 2u) << "a semi-final, then the shoot-out";
   EXPECT_LE(arena.met.front().size(), 3u);
+}
+
+// The trials are of few rounds; the schedule is of all of them, and so is its speed.
+TEST_F(MadeUpMachine, many_rounds_are_searched_at_few_and_measured_once) {
+  many_rounds();
+  arena.seconds = [](size_t) { return 1e-7; };
+  const TuneResult r = tuned();
+  ASSERT_TRUE(r.winner);
+  EXPECT_EQ(r.searched_at, (SizeBinding{{"T", 48}}));
+  EXPECT_FALSE(r.timed_there);
+  EXPECT_NE(r.script.find("T=20000000"), std::string::npos) << r.script;
+  EXPECT_EQ(r.key.sizes, "T=20000000");
+  EXPECT_EQ(store->best(r.key)->candidate_id, r.candidate_id);
+  EXPECT_EQ(runner.ran.back(), r.candidate_id);
+  EXPECT_GT(runner.evaluated, 0) << "what must come out";
+  EXPECT_NEAR(r.gflops, 64 * 2e7 / r.seconds * 1e-9, 1e-6);
+}
+
+TEST_F(MadeUpMachine, where_all_rounds_take_too_long_the_speed_is_of_few) {
+  many_rounds();
+  const TuneResult r = tuned();
+  ASSERT_TRUE(r.winner);
+  EXPECT_TRUE(r.timed_there);
+  EXPECT_EQ(sizes_of_speed(request, r), r.searched_at);
+  EXPECT_DOUBLE_EQ(r.seconds, 1e-3);
+  EXPECT_DOUBLE_EQ(r.gflops, 64 * 48 / 1e-3 * 1e-9);
+  EXPECT_NE(r.script.find("T=20000000"), std::string::npos) << r.script;
+  EXPECT_EQ(runner.evaluated, 0);
+}
+
+TEST_F(MadeUpMachine, who_stops_at_few_rounds_has_the_fastest_of_them_at_all) {
+  many_rounds();
+  hooks.interrupted = [&] { return runner.ran.size() >= 3; };
+  const TuneResult r = tuned();
+  ASSERT_TRUE(r.winner);
+  EXPECT_EQ(r.stop, StopReason::kInterrupted);
+  EXPECT_TRUE(r.timed_there);
+  EXPECT_NE(r.script.find("T=20000000"), std::string::npos) << r.script;
+}
+
+// What is wrong at all rounds wins nothing: the search is made there.
+TEST_F(MadeUpMachine, what_is_wrong_at_all_rounds_is_no_result) {
+  many_rounds();
+  arena.seconds = [](size_t) { return 1e-7; };
+  runner.wrong_after = [&] { return runner.evaluated > 0; };
+  const TuneResult r = tuned();
+  EXPECT_TRUE(r.searched_at.empty());
+  EXPECT_FALSE(r.winner);
 }
 
 TEST_F(MadeUpMachine, progress_counts_what_was_right_and_wrong) {
