@@ -16,6 +16,9 @@ namespace exotune::cli {
 // nothing here decides anything, and all of it can be said again from the record.
 namespace {
 
+// Operators that take factors out of sums, or sums out of one another.
+constexpr const char* kFewerOperations[] = {"factor_sum", "factors_ahead", "reduce_ahead"};
+
 std::string shown_sizes(const TuneRequest& request) {
   if (!request.sizes.empty()) return str(request.sizes);
   if (request.representative.empty()) return "no sizes";
@@ -76,11 +79,11 @@ bool uses_instructions(const Proc& proc) {
                      [](const ProcPtr& callee) { return callee->instr.has_value(); });
 }
 
-// Has the schedule a step after which it computes less than the loops say?
-bool needs_fewer_operations(const Steps& steps) {
-  const std::set<std::string> fewer = {"factor_sum", "factors_ahead", "reduce_ahead"};
-  return std::any_of(steps.begin(), steps.end(), [&](const ScheduleStep& step) {
-    return fewer.count(step.op) > 0 || needs_fewer_operations(step.inside);
+// Has the schedule, or the form of the kernel that it began with, a step after which it computes
+// less than the loops say?
+bool needs_fewer_operations(const std::string& script) {
+  return std::any_of(std::begin(kFewerOperations), std::end(kFewerOperations), [&](const char* op) {
+    return script.find(std::string(" = ") + op + "(") != std::string::npos;
   });
 }
 
@@ -277,7 +280,7 @@ std::string warnings_text(const TuneResult& result) {
   std::string out;
   const TuneStatistics& s = result.statistics;
   if (percent_of_peak(result) > 100.5)
-    out += needs_fewer_operations(result.steps)
+    out += needs_fewer_operations(result.script)
                ? "peak     over 100 %: operations are counted as your loops are written, and the "
                  "winner needs fewer\n"
                : "peak     over 100 %: the peak is wrong, not the speed; the target's flags allow "

@@ -93,17 +93,22 @@ class SumOfProducts {
       collect(b->rhs, chosen);
       return;
     }
-    const Read* r = e->as<Read>();
-    const bool is_chosen =
-        r && std::find(chosen.begin(), chosen.end(), r->name.name()) != chosen.end();
+    const bool is_chosen = std::any_of(chosen.begin(), chosen.end(),
+                                       [&](const std::string& name) { return is_called(e, name); });
     (is_chosen ? chosen_ : rest_).push_back(e);
+  }
+
+  // By its buffer, or by all of it.
+  static bool is_called(const ExprPtr& e, const std::string& name) {
+    const Read* r = e->as<Read>();
+    return r && (r->name.name() == name || str(e) == name);
   }
 
   void read_factors(const std::vector<std::string>& chosen) {
     collect(sum_->rhs, chosen);
     for (const std::string& name : chosen)
       if (std::none_of(chosen_.begin(), chosen_.end(),
-                       [&](const ExprPtr& e) { return e->as<Read>()->name.name() == name; }))
+                       [&](const ExprPtr& e) { return is_called(e, name); }))
         refuse(kFactorSum, "`" + name + "` is no factor of `" + str(sum_->rhs) + "`");
     if (chosen_.empty()) refuse(kFactorSum, "no factor is named");
     if (rest_.empty()) refuse(kFactorSum, "no factor is left over");
@@ -239,7 +244,7 @@ std::vector<std::string> names_in(const Value& v) {
     for (const Value& name : *list)
       if (const std::string* text = name.as<std::string>()) out.push_back(*text);
   if (!list || out.size() != list->size())
-    throw InputError({}, v.str() + " is no list of names", "factors are ['B', 'C']");
+    throw InputError({}, v.str() + " is no list of names", "factors are ['B', 'C[j, k]']");
   return out;
 }
 

@@ -12,6 +12,7 @@ namespace exotune {
 ///   ->  t : T[J]
 ///       for j: { t[j] = 0.0; for k: t[j] += B[j, k] * C[k] }
 ///       for i: for j: x[i] += A[i, j] * t[j]
+/// A factor is called by its buffer, or, where another factor reads that too, `C[k]`.
 /// The loops hold nothing but one sum. Those that neither the element nor the other factors mention
 /// are summed over ahead; of the others, the ones that the factors mention are the axes of t, last
 /// those that are in the last subscript of one.

@@ -4,6 +4,7 @@
 
 #include "core/analysis/queries.h"
 #include "core/cursor/cursor.h"
+#include "core/ir/printer.h"
 #include "core/primitives/factor.h"
 #include "core/primitives/primitives.h"
 
@@ -35,10 +36,12 @@ std::optional<SumOfFactors> lift(const Proc& p, const Path& path) {
   if (factors.size() < kFewest || factors.size() > kMost) return std::nullopt;
   SumOfFactors sum;
   sum.statement = path;
-  for (const ExprPtr& e : factors) {
-    sum.factors.push_back(e->as<Read>()->name.name());
-    if (std::count(sum.factors.begin(), sum.factors.end(), sum.factors.back()) > 1)
-      return std::nullopt;
+  for (const ExprPtr& e : factors) sum.buffers.push_back(e->as<Read>()->name.name());
+  for (size_t k = 0; k < factors.size(); ++k) {
+    const bool alone = std::count(sum.buffers.begin(), sum.buffers.end(), sum.buffers[k]) == 1;
+    const std::string name = alone ? sum.buffers[k] : str(factors[k]);
+    if (std::count(sum.factors.begin(), sum.factors.end(), name) > 0) return std::nullopt;
+    sum.factors.push_back(name);
   }
   sum.indices.resize(factors.size());
   // As far out as each loop holds the next one alone.
@@ -102,27 +105,36 @@ std::optional<Contraction> contraction_of(const SumOfFactors& sum,
 
 namespace {
 
-// Each product but the last, inner ones first: its name and those of its two sides; of a sum of one
-// factor the right one is empty.
+// A factor or a product of some: the name of the array that it is or becomes, and what the nest has
+// of it.
+struct Side {
+  std::string name, read;
+};
+// Each product but the last, inner ones first; of a sum of one factor the right side is empty.
 struct Step {
-  std::string name, left, right;
+  std::string name;
+  Side left, right;
 };
 std::vector<Step> steps_of(const SumOfFactors& sum, const ContractionTree& tree) {
   std::vector<Step> steps;
-  std::vector<std::string> names;
+  std::vector<Side> sides;
+  const auto sum_ahead = [&](const std::string& name, const Side& left, const Side& right) {
+    steps.push_back({name, left, right});
+    sides.push_back({name, name});
+  };
   for (const ContractionTree::Node& node : tree.nodes) {
-    if (node.factor >= 0) {
-      const auto k = static_cast<size_t>(node.factor);
-      names.push_back(sum.factors[k]);
-      if (sum.own(k) == 0) continue;
-      names.back() += "_sum";
-      steps.push_back({names.back(), sum.factors[k], ""});
+    if (node.factor < 0) {
+      const Side left = sides[static_cast<size_t>(node.left)];
+      const Side right = sides[static_cast<size_t>(node.right)];
+      sum_ahead(left.name + "_" + right.name, left, right);
       continue;
     }
-    const std::string left = names[static_cast<size_t>(node.left)];
-    const std::string right = names[static_cast<size_t>(node.right)];
-    names.push_back(left + "_" + right);
-    steps.push_back({names.back(), left, right});
+    const auto k = static_cast<size_t>(node.factor);
+    const Side factor = {sum.buffers[k], sum.factors[k]};
+    if (sum.own(k) == 0)
+      sides.push_back(factor);
+    else
+      sum_ahead(factor.name + "_sum", factor, {});
   }
   // The last one is what the nest itself does.
   if (!steps.empty()) steps.pop_back();
@@ -134,8 +146,8 @@ std::vector<Step> steps_of(const SumOfFactors& sum, const ContractionTree& tree)
 std::string text_of(const SumOfFactors& sum, const ContractionTree& tree) {
   std::string text;
   for (const Step& step : steps_of(sum, tree))
-    text += (text.empty() ? "" : ", ") + step.name + " = sum of " + step.left +
-            (step.right.empty() ? "" : " * " + step.right);
+    text += (text.empty() ? "" : ", ") + step.name + " = sum of " + step.left.read +
+            (step.right.read.empty() ? "" : " * " + step.right.read);
   return text;
 }
 
@@ -144,8 +156,9 @@ ProcPtr factor(const ProcPtr& p, const SumOfFactors& sum, const ContractionTree&
   ProcPtr now = p;
   for (const Step& step : steps_of(sum, tree))
     now = factor_sum(now, forward(now, nest), step.name,
-                     step.right.empty() ? std::vector<std::string>{step.left}
-                                        : std::vector<std::string>{step.left, step.right});
+                     step.right.read.empty()
+                         ? std::vector<std::string>{step.left.read}
+                         : std::vector<std::string>{step.left.read, step.right.read});
   return now;
 }
 

@@ -13,11 +13,12 @@
 
 namespace exotune::eqsat {
 
-/// A perfect nest around one `x[..] += a[..] * b[..] * c[..] ..`, factors of different buffers:
-/// three or more, or two of which one is summed over something of its own.
+/// A perfect nest around one `x[..] += a[..] * b[..] * c[..] ..`, of different elements: three
+/// factors or more, or two of which one is summed over something of its own.
 struct SumOfFactors {
   Path nest, statement;              // the outermost loop, and what it holds
-  std::vector<std::string> factors;  // names of the buffers
+  std::vector<std::string> buffers;  // of the factors, by name
+  std::vector<std::string> factors;  // what tells them apart: the buffer, or `a[i, j]`
   std::vector<std::string> loops;    // names of the iterators
   std::vector<ExprPtr> extents;      // of the loops
   std::vector<uint64_t> indices;     // of each factor: the loops that it mentions

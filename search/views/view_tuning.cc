@@ -5,6 +5,8 @@
 
 #include "core/cursor/provenance.h"
 #include "search/complete/open_nests.h"
+#include "search/eqsat/factoring.h"
+#include "search/moves/distribution.h"
 #include "search/nest.h"
 #include "search/tuning_context.h"
 #include "search/view_need.h"
@@ -135,6 +137,22 @@ void count_turned_vectors(const Proc& proc, eqsat::CandidateReport& report) {
   if (along.extent) report.written[0]->along = static_cast<double>(*along.extent);
 }
 
+// A sum of several factors that its beginning, `q[b] = 0.0`, keeps from its outer loops has few
+// orders: the nest with its parts apart, if sums have more loops to themselves there.
+ProcPtr with_sums_alone(const ProcPtr& p) {
+  constexpr size_t kSeveral = 3;  // factors: two are a product as they are
+  const auto loops_of_sums = [](const Proc& q) {
+    size_t loops = 0;
+    for (const eqsat::SumOfFactors& sum : eqsat::lift_sums(q))
+      if (sum.factors.size() >= kSeveral) loops += sum.loops.size();
+    return loops;
+  };
+  const size_t before = loops_of_sums(*p);
+  if (before == 0) return p;
+  const ProcPtr apart = distribute({p, {}, false}, false).proc;
+  return loops_of_sums(*apart) > before ? apart : p;
+}
+
 }  // namespace
 
 std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules& rules,
@@ -148,7 +166,7 @@ std::vector<ViewToTry> views_to_try(const TuneRequest& request, const ViewRules&
   ask.reductions = rules.reductions;
   ask.sizes = all_sizes(request);
   ask.plan.fuse_sums = tiles;
-  const ProcPtr proc = with_folded_updates(at_sizes(request.proc, request.sizes));
+  const ProcPtr proc = with_sums_alone(with_folded_updates(at_sizes(request.proc, request.sizes)));
   eqsat::CandidateReport report = eqsat::find_candidates(proc, ask);
   if (!tiles) count_turned_vectors(*proc, report);
   add_views(request, costs, report, found);

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/frontend/parser.h"
+#include "core/ir/printer.h"
 #include "search/view_need.h"
 #include "search/views/view_cost.h"
 #include "search/views/view_tuning.h"
@@ -153,6 +154,23 @@ TEST(Views, reductions_may_be_spelled_as_assignments) {
   std::string product = kProduct;
   product.replace(product.find("+= A"), 3, "= C[i, j] +");
   EXPECT_TRUE(views_to_try(request(product, Strategy::kAll), rules(), 3).empty());
+}
+
+// Where a sum begins keeps it from its outer loop: apart, what is summed ahead is a product of
+// matrices.
+TEST(Views, sums_that_begin_in_their_loops_are_taken_apart) {
+  const auto views = views_to_try(request("@proc\n"
+                                          "def forms(x: f32[64, 48], A: f32[48, 48], q: f32[64]):\n"
+                                          "    for b in seq(0, 64):\n"
+                                          "        q[b] = 0.0\n"
+                                          "        for i in seq(0, 48):\n"
+                                          "            for j in seq(0, 48):\n"
+                                          "                q[b] += x[b, i] * A[i, j] * x[b, j]\n",
+                                          Strategy::kAll),
+                                  rules(), 3);
+  ASSERT_FALSE(views.empty());
+  const std::string program = str(*views.front().view.proc);
+  EXPECT_NE(program.find("A_x: f32[64, 48]"), std::string::npos) << program;
 }
 
 // Means of 5 x 5 one direction after the other; windows that share nothing are left as they are.

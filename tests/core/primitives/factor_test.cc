@@ -56,6 +56,32 @@ def f(N: size, a: f32[N], x: f32[N], y: f32[N]):
 )");
 }
 
+TEST(FactorSum, tells_factors_of_one_buffer_by_what_they_read) {
+  const char* const kForms = R"(
+def f(x: f32[6, 5], A: f32[5, 5], q: f32[6]):
+    for b in seq(0, 6):
+        for i in seq(0, 5):
+            for j in seq(0, 5):
+                q[b] += x[b, i] * A[i, j] * x[b, j]
+)";
+  expect_proc(factor_sum(parse(kForms), "for b in _: _", "t", {"A", "x[b, j]"}), R"(
+def f(x: f32[6, 5], A: f32[5, 5], q: f32[6]):
+    t: f32[6, 5]
+    for b in seq(0, 6):
+        for i in seq(0, 5):
+            t[b, i] = 0.0
+            for j in seq(0, 5):
+                t[b, i] += A[i, j] * x[b, j]
+    for b in seq(0, 6):
+        for i in seq(0, 5):
+            q[b] += x[b, i] * t[b, i]
+)");
+  // By its name the buffer stands for both, which leave no loop to themselves.
+  EXPECT_THROW((void)factor_sum(parse(kForms), "for b in _: _", "t", {"x"}), SchedulingError);
+  EXPECT_THROW((void)factor_sum(parse(kForms), "for b in _: _", "t", {"A", "x[b, k]"}),
+               SchedulingError);
+}
+
 TEST(FactorSum, keeps_cursors_on_the_loops_that_stay) {
   ProcPtr p = parse(kChain);
   const Cursor j = find(p, "for j in _: _");

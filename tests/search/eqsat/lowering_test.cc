@@ -430,6 +430,22 @@ TEST(Lowering, what_one_factor_sums_alone_is_summed_ahead) {
   EXPECT_NO_THROW(check(*r.candidates[1].proc));
 }
 
+// Factors of one array are told apart by what they read; the same element twice is no product here.
+TEST(Lowering, a_quadratic_form_is_a_product_and_a_sum) {
+  const auto of = [](const std::string& sum) {
+    return find_candidates(proc(text_of({"x: f32[40, 12], A: f32[12, 12], q: f32[40]",
+                                         "b:40 i:12 j:12", ("q[b] += " + sum).c_str(), ""})),
+                           {});
+  };
+  const CandidateReport r = of("x[b, i] * A[i, j] * x[b, j]");
+  ASSERT_EQ(r.candidates.size(), 3u);
+  std::set<std::string> texts = {r.candidates[1].text, r.candidates[2].text};
+  EXPECT_TRUE(texts.count("A_x = sum of A * x[b, j]"));
+  EXPECT_TRUE(texts.count("x_A = sum of x[b, i] * A"));
+  EXPECT_NO_THROW(check(*r.candidates[1].proc));
+  EXPECT_EQ(of("x[b, i] * A[i, j] * x[b, i]").candidates.size(), 1u);
+}
+
 TEST(Lowering, what_is_no_product_of_views_is_named) {
   const CandidateReport r = candidates(
       "@proc\n"
