@@ -141,6 +141,31 @@ double load_element(ElementType type, const void* at) {
   return 0;
 }
 
+// Large arrays are of these; of the others one by one is fast enough.
+void store_elements(ElementType type, void* at, const double* values, size_t count) {
+  auto* to = static_cast<uint8_t*>(at);
+  if (type == ElementType::kF64) {
+    memcpy(to, values, count * sizeof(double));
+  } else if (type == ElementType::kF32) {
+    for (size_t i = 0; i < count; ++i) put(to + i * sizeof(float), static_cast<float>(values[i]));
+  } else {
+    const size_t width = element_bytes(type);
+    for (size_t i = 0; i < count; ++i) store_element(type, to + i * width, values[i]);
+  }
+}
+
+void load_elements(ElementType type, const void* at, double* values, size_t count) {
+  const auto* from = static_cast<const uint8_t*>(at);
+  if (type == ElementType::kF64) {
+    memcpy(values, from, count * sizeof(double));
+  } else if (type == ElementType::kF32) {
+    for (size_t i = 0; i < count; ++i) values[i] = get<float>(from + i * sizeof(float));
+  } else {
+    const size_t width = element_bytes(type);
+    for (size_t i = 0; i < count; ++i) values[i] = load_element(type, from + i * width);
+  }
+}
+
 int64_t ArgSpec::elements() const {
   if (!is_data()) return 0;
   int64_t count = 1;

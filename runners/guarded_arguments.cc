@@ -71,12 +71,26 @@ void for_each_element(const ArgSpec& arg, const Visit& visit) {
   for (size_t i = 0; i < offsets.size(); ++i) visit(i, static_cast<size_t>(offsets[i]));
 }
 
+// All at once: page by page each is a fault. A system that cannot gives them when they are written.
+void give_pages(void* body, size_t bytes) {
+#ifdef MADV_POPULATE_WRITE
+  madvise(body, bytes, MADV_POPULATE_WRITE);
+#else
+  (void)body;
+  (void)bytes;
+#endif
+}
+
 // The bytes of an argument as it is before a run: values where the test gives them, poison
 // elsewhere.
 std::vector<uint8_t> image_of(const ArgSpec& arg, const std::vector<double>* values, int variant) {
   const size_t width = element_bytes(arg.type);
   std::vector<uint8_t> image(static_cast<size_t>(arg.span_elements()) * width);
   if (arg.kind == ArgSpec::Kind::kWindow) fill_guard(image.data(), image.size());
+  if (values && arg.kind != ArgSpec::Kind::kWindow) {
+    store_elements(arg.type, image.data(), values->data(), values->size());
+    return image;
+  }
   for_each_element(arg, [&](size_t i, size_t offset) {
     uint8_t* at = image.data() + offset * width;
     if (values)
@@ -89,33 +103,47 @@ std::vector<uint8_t> image_of(const ArgSpec& arg, const std::vector<double>* val
 
 }  // namespace
 
-// Converted once for all candidates of a problem: inputs to bytes, expected values to doubles.
-PreparedCase prepare(const std::vector<ArgSpec>& args, const TestCase& test) {
+namespace {
+
+void require_count(const ArgSpec& arg, const char* what, size_t have) {
+  if (have == static_cast<size_t>(arg.elements())) return;
+  throw InputError({}, "the test case has " + std::to_string(have) + " " + what + " for '" +
+                           arg.name + "', which has " + std::to_string(arg.elements()) +
+                           " elements");
+}
+
+}  // namespace
+
+PreparedCase prepare_inputs(const std::vector<ArgSpec>& args,
+                            const std::vector<std::vector<double>>& inputs) {
   PreparedCase out;
   out.specs = args;
   out.args.resize(args.size());
-  out.tolerance = test.tolerance;
-  const auto refuse = [](const ArgSpec& arg, const char* what, size_t have) {
-    throw InputError({}, "the test case has " + std::to_string(have) + " " + what + " for '" +
-                             arg.name + "', which has " + std::to_string(arg.elements()) +
-                             " elements");
-  };
   for (size_t a = 0; a < args.size(); ++a) {
     const ArgSpec& arg = args[a];
     if (!arg.is_data()) continue;
-    const size_t count = static_cast<size_t>(arg.elements());
-    const std::vector<double>* values = nullptr;
-    if (a < test.inputs.size() && !test.inputs[a].empty()) values = &test.inputs[a];
-    if ((arg.is_read && !values && count > 0) || (values && values->size() != count))
-      refuse(arg, "inputs", values ? values->size() : 0);
-    out.args[a].image[0] = image_of(arg, values, 0);
-    out.args[a].image[1] = values ? out.args[a].image[0] : image_of(arg, values, 1);
-    if (!arg.is_written || a >= test.expected.size() || test.expected[a].empty()) continue;
-    if (test.expected[a].size() != count) refuse(arg, "expected values", test.expected[a].size());
+    const bool given = a < inputs.size() && !inputs[a].empty();
+    if (given || arg.is_read) require_count(arg, "inputs", given ? inputs[a].size() : 0);
+    const std::vector<double>* values = given ? &inputs[a] : nullptr;
+    out.args[a].images[0] = image_of(arg, values, 0);
+    if (!values) out.args[a].images[1] = image_of(arg, values, 1);
+  }
+  return out;
+}
+
+// Converted once for all candidates of a problem: inputs to bytes, expected values to doubles.
+PreparedCase prepare(const std::vector<ArgSpec>& args, const TestCase& test) {
+  PreparedCase out = prepare_inputs(args, test.inputs);
+  out.tolerance = test.tolerance;
+  for (size_t a = 0; a < args.size(); ++a) {
+    const ArgSpec& arg = args[a];
+    if (!arg.is_data() || !arg.is_written) continue;
+    if (a >= test.expected.size() || test.expected[a].empty()) continue;
+    require_count(arg, "expected values", test.expected[a].size());
     out.args[a].expected = image_of(arg, &test.expected[a], 0);
     out.args[a].expected_values = test.expected[a];
     if (a >= test.slack.size() || test.slack[a].empty()) continue;
-    if (test.slack[a].size() != count) refuse(arg, "slacks", test.slack[a].size());
+    require_count(arg, "slacks", test.slack[a].size());
     out.args[a].slack = test.slack[a];
   }
   return out;
@@ -140,7 +168,7 @@ GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement place
       pointers_[a] = values_[a].data();
       continue;
     }
-    slot.data_bytes = arg.is_data() ? prepared.args[a].image[0].size()
+    slot.data_bytes = arg.is_data() ? prepared.args[a].image(0).size()
                                     : static_cast<size_t>(std::max<int64_t>(arg.value, 1));
     const auto v = static_cast<size_t>(variation);
     size_t skew = placement == Placement::kTiming ? (skew_of(a, v, page) + further) % page : 0;
@@ -149,7 +177,9 @@ GuardedArguments::GuardedArguments(const PreparedCase& prepared, Placement place
     const bool huge =
         placement == Placement::kTiming && v % 3 == 2 && slot.data_bytes >= 2 * kHugePage;
     map_slot(slot, skew, huge, page);
-    if (huge) madvise(slot.body, slot.body_bytes, MADV_HUGEPAGE);
+    // What is only checked may lie as it costs least.
+    if (huge || placement != Placement::kTiming) madvise(slot.body, slot.body_bytes, MADV_HUGEPAGE);
+    give_pages(slot.body, slot.body_bytes);
     slot.data = placement == Placement::kFlushEnd ? slot.body + slot.body_bytes - slot.data_bytes
                                                   : slot.body + skew;
     pointers_[a] = slot.data;
@@ -197,7 +227,7 @@ void GuardedArguments::fill(int variant) {
     const Slot& slot = slots_[a];
     if (!slot.map) continue;
     fill_guard(slot.body, static_cast<size_t>(slot.data - slot.body));
-    const std::vector<uint8_t>& image = prepared_.args[a].image[variant];
+    const std::vector<uint8_t>& image = prepared_.args[a].image(variant);
     if (prepared_.specs[a].is_data())
       std::copy(image.begin(), image.end(), slot.data);
     else
@@ -238,7 +268,7 @@ Finding GuardedArguments::check_output(size_t a, int variant) const {
     const bool poison =
         is_floating(arg.type)
             ? std::isnan(got)
-            : !arg.is_read && memcmp(slot.data + at, want.image[variant].data() + at, width) == 0;
+            : !arg.is_read && memcmp(slot.data + at, want.image(variant).data() + at, width) == 0;
     if (wrong++ == 0 || (poison && !poisoned)) {
       first = static_cast<int64_t>(i);
       first_value = got;
@@ -263,7 +293,7 @@ Finding GuardedArguments::check_output(size_t a, int variant) const {
 Finding GuardedArguments::check_kept(size_t a, int variant) const {
   const Slot& slot = slots_[a];
   const ArgSpec& arg = prepared_.specs[a];
-  const std::vector<uint8_t>& image = prepared_.args[a].image[variant];
+  const std::vector<uint8_t>& image = prepared_.args[a].image(variant);
   if (memcmp(slot.data, image.data(), slot.data_bytes) == 0) return {};
   // A dense output: every element may have changed, and there is nothing between them.
   if (arg.is_written && arg.kind != ArgSpec::Kind::kWindow) return {};
@@ -319,6 +349,12 @@ std::vector<std::vector<uint8_t>> GuardedArguments::outputs() const {
     if (prepared_.specs[a].is_data() && prepared_.specs[a].is_written)
       out[a].assign(slots_[a].data, slots_[a].data + slots_[a].data_bytes);
   return out;
+}
+
+void GuardedArguments::copy_outputs(uint8_t* to) const {
+  for (size_t a = 0; a < slots_.size(); ++a)
+    if (prepared_.specs[a].is_data() && prepared_.specs[a].is_written)
+      to = std::copy(slots_[a].data, slots_[a].data + slots_[a].data_bytes, to);
 }
 
 // A signal handler calls this: it allocates nothing.

@@ -16,10 +16,14 @@ namespace exotune {
 /// variants so that whatever depends on it differs between two runs.
 struct PreparedCase {
   struct Arg {
-    std::vector<uint8_t> image[2];        // by poison variant; equal when the argument is read
-    std::vector<uint8_t> expected;        // span with holes; empty = not compared
+    std::vector<uint8_t> images[2];  // by poison variant; the second is empty where it is equal
+    std::vector<uint8_t> expected;   // span with holes; empty = not compared
     std::vector<double> expected_values;  // logical elements
     std::vector<double> slack;            // of each of them; empty: none
+    /// Before a run, by poison variant.
+    const std::vector<uint8_t>& image(int variant) const {
+      return images[images[variant].empty() ? 0 : variant];
+    }
   };
   std::vector<ArgSpec> specs;
   std::vector<Arg> args;
@@ -28,6 +32,9 @@ struct PreparedCase {
 
 /// InputError when `test` does not fit the arguments (wrong counts of elements).
 PreparedCase prepare(const std::vector<ArgSpec>& args, const TestCase& test);
+/// The same with inputs alone: nothing is compared.
+PreparedCase prepare_inputs(const std::vector<ArgSpec>& args,
+                            const std::vector<std::vector<double>>& inputs);
 
 /// What was found wrong; kOk and "" when nothing.
 struct Finding {
@@ -67,6 +74,8 @@ class GuardedArguments {
   Finding check(int variant) const;
   /// The written arguments' bytes, to compare two runs.
   std::vector<std::vector<uint8_t>> outputs() const;
+  /// The same, one after the other.
+  void copy_outputs(uint8_t* to) const;
   /// The argument whose inaccessible pages hold `address`, and on which side: -1 / +1; 0 = none.
   int guard_side(const void* address, size_t* arg) const;
 

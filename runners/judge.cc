@@ -92,7 +92,7 @@ bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report
   fault_case = &prepared;
   using Placement = GuardedArguments::Placement;
   Finding found;
-  std::vector<std::vector<uint8_t>> first_outputs;
+  std::vector<std::vector<uint8_t>> first_outputs;  // none where they were right
   for (int run = 0; run < 2; ++run) {
     GuardedArguments arguments(prepared, run == 0 ? Placement::kFlushEnd : Placement::kFlushStart);
     arguments.fill(run);
@@ -114,7 +114,7 @@ bool judge(const PreparedCase& prepared, const Binder& bind, ChildReport* report
     if (f.status == TrialStatus::kPoisoned || (!f.ok() && found.ok())) found = std::move(f);
     if (run == 0) {
       if (once_if_long && report->call_seconds > kLongestCall) break;
-      first_outputs = arguments.outputs();
+      if (!found.ok()) first_outputs = arguments.outputs();
     } else if (found.status == TrialStatus::kMismatch && first_outputs != arguments.outputs()) {
       found = {TrialStatus::kPoisoned,
                "two runs that differ in uninitialised memory only give different results: " +

@@ -151,7 +151,7 @@ size_t argument_bytes(const PreparedCase& prepared, bool written_only) {
   size_t bytes = 0;
   for (size_t a = 0; a < prepared.specs.size(); ++a)
     if (prepared.specs[a].is_data() && (!written_only || prepared.specs[a].is_written))
-      bytes += prepared.args[a].image[0].size();
+      bytes += prepared.args[a].image(0).size();
   return bytes;
 }
 
@@ -172,10 +172,15 @@ std::vector<std::vector<double>> read_outputs(const PreparedCase& prepared, cons
     const ArgSpec& arg = prepared.specs[a];
     if (!arg.is_data() || !arg.is_written) continue;
     const size_t width = element_bytes(arg.type);
-    for (const int64_t offset : arg.element_offsets())
-      // Without the gaps of windows.
-      out[a].push_back(load_element(arg.type, from + static_cast<size_t>(offset) * width));
-    from += prepared.args[a].image[0].size();
+    out[a].resize(static_cast<size_t>(arg.elements()));
+    if (arg.kind != ArgSpec::Kind::kWindow) {
+      load_elements(arg.type, from, out[a].data(), out[a].size());
+    } else {  // without the gaps
+      const std::vector<int64_t> offsets = arg.element_offsets();
+      for (size_t i = 0; i < offsets.size(); ++i)
+        out[a][i] = load_element(arg.type, from + static_cast<size_t>(offsets[i]) * width);
+    }
+    from += prepared.args[a].image(0).size();
   }
   return out;
 }
@@ -188,6 +193,41 @@ uint64_t hash_of(const Values& values) {
     h = hash_combine(h, hash_bytes({reinterpret_cast<const char*>(v.data()), 8 * v.size()}));
   return h;
 }
+
+// The bytes of the latest test case: batches of candidates follow one another on the same one, and
+// preparing large arrays takes as long as a candidate does.
+class LastPrepared {
+ public:
+  std::shared_ptr<const PreparedCase> of(const std::vector<ArgSpec>& args, const TestCase& test) {
+    const uint64_t key = key_of(args, test);
+    if (!last_ || key != key_) {
+      last_.reset();  // never two of them
+      last_ = std::make_shared<const PreparedCase>(prepare(args, test));
+      key_ = key;
+    }
+    return last_;
+  }
+
+ private:
+  static uint64_t key_of(const std::vector<ArgSpec>& args, const TestCase& test) {
+    uint64_t h = hash_combine(hash_of(test.inputs), hash_of(test.expected));
+    h = hash_combine(hash_combine(h, hash_of(test.slack)), hash_bytes({bytes(test.tolerance), 8}));
+    for (const ArgSpec& a : args) {
+      h = hash_combine(h, hash_bytes(a.name + "/" + a.c_type));
+      for (const int64_t v : {static_cast<int64_t>(a.kind), a.value, static_cast<int64_t>(a.type),
+                              int64_t{a.is_read}, int64_t{a.is_written}, int64_t{a.in_lines}})
+        h = hash_combine(h, static_cast<uint64_t>(v));
+      for (const auto* numbers : {&a.shape, &a.strides})
+        for (const int64_t v : *numbers) h = hash_combine(h, static_cast<uint64_t>(v));
+      h = hash_combine(h, a.shape.size());
+    }
+    return h;
+  }
+  static const char* bytes(const double& v) { return reinterpret_cast<const char*>(&v); }
+
+  uint64_t key_ = 0;
+  std::shared_ptr<const PreparedCase> last_;
+};
 
 // Calls that evaluate() made and that took long, by candidate, inputs and outputs. A trial that
 // would call the same code on the same data to be told the same takes the call as its own.
@@ -244,6 +284,7 @@ struct NativeRunner::Impl {
   size_t at_once;  // candidates compiled before they are run
   std::shared_ptr<CompileCache> cache;
   LongCalls evaluated;
+  LastPrepared prepared;
 };
 
 std::shared_ptr<CompileCache> shared_compiler(const TargetToolchain& toolchain,
@@ -281,9 +322,7 @@ Evaluation NativeRunner::evaluate(const Candidate& candidate,
                                   double timeout_seconds) {
   const CompiledCandidate unit = impl_->cache->compile(std::span(&candidate, 1)).front();
   if (!unit.ok()) return {{}, unit.error};
-  TestCase test;
-  test.inputs = inputs;
-  const PreparedCase prepared = prepare(candidate.args, test);
+  const PreparedCase prepared = prepare_inputs(candidate.args, inputs);
   // The report, and behind it the outputs.
   SharedMemory memory(sizeof(ChildReport) + argument_bytes(prepared, true));
   auto* report = memory.as<ChildReport>();
@@ -303,8 +342,7 @@ Evaluation NativeRunner::evaluate(const Candidate& candidate,
         const double start = thread_seconds();
         call(1);
         report->call_seconds = thread_seconds() - start;
-        for (const std::vector<uint8_t>& bytes : arguments.outputs())
-          results = std::copy(bytes.begin(), bytes.end(), results);
+        arguments.copy_outputs(results);
         report->stage = ChildReport::kDone;
       },
       timeout_seconds);
@@ -324,7 +362,8 @@ std::vector<TrialResult> NativeRunner::run(std::span<const Candidate> candidates
     results[k].cause = "interrupted before it ran";
   }
   if (candidates.empty()) return results;
-  const PreparedCase prepared = prepare(candidates[0].args, test);
+  const std::shared_ptr<const PreparedCase> kept = impl_->prepared.of(candidates[0].args, test);
+  const PreparedCase& prepared = *kept;
   double best_known = options.best_known;
   const auto interrupted = [&] {
     return (options.interrupted && options.interrupted()) || DeadlineScope::current().over();

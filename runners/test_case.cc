@@ -86,8 +86,9 @@ TestCase make_inputs(const std::vector<ArgSpec>& args, uint64_t seed, InputKind 
     uint64_t state = own;
     const bool scalar = arg.kind == ArgSpec::Kind::kScalar;
     const bool integers = kind == InputKind::kIntegers || !is_floating(arg.type);
-    test.inputs[a].reserve(static_cast<size_t>(arg.elements()));
-    for (int64_t i = 0; i < arg.elements(); ++i) {
+    const int64_t count = arg.elements();
+    test.inputs[a].reserve(static_cast<size_t>(count));
+    for (int64_t i = 0; i < count; ++i) {
       double value = 0;
       do {
         state = next(state);

@@ -12,7 +12,7 @@ constexpr size_t kBytes = 16 << 10;  // half of a small L1 data cache
 
 TimingArguments::TimingArguments(const PreparedCase& prepared, bool one_set, int variation) {
   size_t bytes = 0;
-  for (const PreparedCase::Arg& a : prepared.args) bytes += a.image[0].size();
+  for (const PreparedCase::Arg& a : prepared.args) bytes += a.image(0).size();
   const size_t sets =
       one_set ? 1 : std::clamp<size_t>(kBytes / std::max<size_t>(bytes, 1), 1, kMostSets);
   // Sets that began at one place of their pages would compete for a few sets of the nearest cache.

@@ -13,7 +13,7 @@ namespace {
 constexpr int kSpreadSeeds = 6;         // draws of scalars, where signs and sizes decide stability
 constexpr double kRoundingErrors = 16;  // that a right answer may be away
 constexpr double kEnough = 0.99;        // of all elements compared, where each draw takes its time
-constexpr int64_t kNeighbours = 4;  // elements each side: one alone may be off by little by chance
+constexpr size_t kNeighbours = 4;  // elements each side: one alone may be off by little by chance
 
 // Of one floating type: its unit roundoff, largest finite value, largest magnitude below which it
 // holds every integer, the least relative slack, and the largest with which a test says something.
@@ -122,13 +122,20 @@ double distance(double a, double b) {
   return std::isfinite(d) ? d : INFINITY;
 }
 
+// Of up to kNeighbours on each side. By maxima of 2, 4 and 8 neighbours in turn, each made of two
+// of the ones before.
 std::vector<double> largest_nearby(const std::vector<double>& values) {
-  const auto n = static_cast<int64_t>(values.size());
-  std::vector<double> out(values.size());
-  for (int64_t i = 0; i < n; ++i) {
-    const auto from = values.begin() + std::max<int64_t>(0, i - kNeighbours);
-    const auto to = values.begin() + std::min(n, i + kNeighbours + 1);
-    out[static_cast<size_t>(i)] = *std::max_element(from, to);
+  const size_t n = values.size();
+  static_assert(kNeighbours == 4);
+  std::vector<double> from = values;  // of values[i] and those behind it
+  for (size_t width = 1; width < 2 * kNeighbours; width *= 2)
+    for (size_t i = 0; i + width < n; ++i) from[i] = std::max(from[i], from[i + width]);
+  std::vector<double> out(n);
+  for (size_t i = 0; i < n; ++i) {
+    const auto last = static_cast<std::ptrdiff_t>(std::min(n - 1, i + kNeighbours));
+    // The first ones have fewer before them.
+    out[i] = i < kNeighbours ? *std::max_element(values.begin(), values.begin() + last + 1)
+                             : std::max(from[i - kNeighbours], values[static_cast<size_t>(last)]);
   }
   return out;
 }
@@ -143,16 +150,16 @@ std::vector<double> slack_of(const ArgSpec& arg, const std::vector<double>& want
   // Results near zero are judged by the size of their neighbours, or by one: relative to
   // themselves they have no digits.
   const double unit = largest > 0 ? std::min(1.0, largest) : 1;
+  const bool floating = is_floating(arg.type);
   std::vector<double> slack = largest_nearby(errors);
   for (size_t i = 0; i < slack.size(); ++i) {
-    if (is_poison(want[i]) && slack[i] == 0) continue;
-    const double size = std::max(unit, std::fabs(want[i]));
-    const bool in_range = std::isfinite(want[i]) && std::fabs(want[i]) < type.largest / 16;
-    slack[i] = std::max(kRoundingErrors * slack[i], type.least * size);
+    const double magnitude = std::fabs(want[i]), size = std::max(unit, magnitude);
+    const double mine = std::max(kRoundingErrors * slack[i], type.least * size);
     // An integer made of floating-point numbers may fall on either side of a step.
-    const double loose = is_floating(arg.type) ? type.loose * size : 1;
+    const double loose = floating ? type.loose * size : 1;
     // So ill-conditioned that a comparison would say nothing: not compared.
-    if (!in_range || !(slack[i] <= loose)) slack[i] = INFINITY;
+    const bool says = magnitude < type.largest / 16 && mine <= loose;
+    if (says || !is_poison(want[i]) || slack[i] != 0) slack[i] = says ? mine : INFINITY;
   }
   return slack;
 }
@@ -257,8 +264,8 @@ bool judge_inputs(const Proc& proc, const std::vector<ArgSpec>& args, bool integ
   }
   // How far does a right answer move? By inputs that are a rounding off, and by arithmetic that
   // rounds as C's does: the larger of the two, element by element.
-  std::vector<ArgumentValues> others = {
-      reference.run(moved(args, test.inputs, seed), Arithmetic::kExact)};
+  std::vector<ArgumentValues> others;
+  others.push_back(reference.run(moved(args, test.inputs, seed), Arithmetic::kExact));
   if (reference.has_exact() && has_narrow_types(args))
     others.push_back(reference.run(test.inputs, Arithmetic::kRounded));
   test.slack.assign(args.size(), {});

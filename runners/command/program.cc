@@ -110,7 +110,7 @@ class ProblemText {
       table_ += "  {.kind = EXO_VALUE, .value = " + std::to_string(value) + "},\n";
       return;
     }
-    std::vector<uint8_t> image[2] = {prepared_.args[a].image[0], prepared_.args[a].image[1]};
+    std::vector<uint8_t> image[2] = {prepared_.args[a].image(0), prepared_.args[a].image(1)};
     if (!spec.is_data())
       image[0] = image[1] =
           std::vector<uint8_t>(static_cast<size_t>(std::max<int64_t>(spec.value, 1)), 0);
@@ -164,7 +164,7 @@ bool same_data(const TestCase& a, const TestCase& b) {
 std::string key_of(const std::string& forms, const PreparedCase& prepared) {
   std::string text = forms;
   for (const PreparedCase::Arg& arg : prepared.args) {
-    for (const auto* bytes : {&arg.image[0], &arg.image[1], &arg.expected})
+    for (const auto* bytes : {&arg.image(0), &arg.image(1), &arg.expected})
       text += as_text(*bytes), text += '\0';
     text += bytes_of(arg.slack) + '\0';
   }

@@ -29,6 +29,22 @@ TEST(ElementType, small_integers_are_exact_in_every_type) {
     }
 }
 
+TEST(ElementType, many_are_as_one_by_one) {
+  const std::vector<double> values = {0, 1.1, -2.25, 300, 1e10, -0.1, 65537};
+  for (ElementType t : kAll) {
+    const size_t width = element_bytes(t);
+    std::vector<unsigned char> many(values.size() * width), single(many.size());
+    store_elements(t, many.data(), values.data(), values.size());
+    for (size_t i = 0; i < values.size(); ++i)
+      store_element(t, single.data() + i * width, values[i]);
+    EXPECT_EQ(many, single) << element_name(t);
+    std::vector<double> back(values.size());
+    load_elements(t, many.data(), back.data(), back.size());
+    for (size_t i = 0; i < values.size(); ++i)
+      EXPECT_EQ(back[i], load_element(t, single.data() + i * width)) << element_name(t);
+  }
+}
+
 TEST(ElementType, every_half_round_trips) {
   for (int bits = 0; bits < 0x10000; ++bits) {
     const auto half = static_cast<uint16_t>(bits);

@@ -57,6 +57,29 @@ TEST(NativeRunner, a_right_candidate_is_ok_and_timed) {
   EXPECT_EQ(r.candidate_id, good().id);
 }
 
+// What was prepared for one test case judges nobody by another: its values change in place here.
+TEST(NativeRunner, judges_by_the_test_case_it_is_given) {
+  NativeRunner runner(toolchain());
+  const Candidate c = good();
+  TestCase test = double_case();
+  const auto status = [&] { return runner.run({&c, 1}, test, check_only()).at(0).status; };
+  EXPECT_EQ(status(), TrialStatus::kOk);
+  EXPECT_EQ(status(), TrialStatus::kOk);
+  for (std::vector<double>& expected : test.expected)
+    if (!expected.empty()) expected.back() += 1;
+  EXPECT_EQ(status(), TrialStatus::kMismatch);
+  test.slack.resize(test.expected.size());
+  for (size_t a = 0; a < test.expected.size(); ++a)
+    test.slack[a].assign(test.expected[a].size(), 2);
+  EXPECT_EQ(status(), TrialStatus::kOk);
+  test.slack.clear();
+  test.tolerance = 2;
+  EXPECT_EQ(status(), TrialStatus::kOk);
+  for (std::vector<double>& inputs : test.inputs)
+    if (!inputs.empty()) inputs.front() += 100;
+  EXPECT_EQ(status(), TrialStatus::kMismatch);
+}
+
 TEST(NativeRunner, cold_samples_are_taken) {
   RunOptions options;
   options.timeout_seconds = 30;
