@@ -24,6 +24,16 @@ const NestLoop* Nest::find(const std::string& loop) const {
   return nullptr;
 }
 
+bool Operand::is_shared_along(const std::string& loop) const {
+  return std::count(loops.begin(), loops.end(), loop) > 0 && !dimension.count(loop);
+}
+
+bool Nest::rows_overlap() const {
+  return std::any_of(operands.begin(), operands.end(), [&](const Operand& o) {
+    return o.along_vector && o.is_shared_along(row_loop);
+  });
+}
+
 bool Nest::ends_in_product() const {
   const size_t n = loops.size();
   return n >= 3 && loops[n - 1].name == reduction_loop && loops[n - 2].name == vector_loop &&

@@ -44,6 +44,9 @@ struct Operand {
   std::map<std::string, int> dimension;
   int rank = 0;
   bool one_way = true;  // the statement reads it at one element at a time
+
+  /// Neighbouring iterations of the loop read the same elements, as those of y do in image[y + r].
+  bool is_shared_along(const std::string& loop) const;
 };
 
 /// An order for an operand that the caller packs ahead (pack_ahead), and how many iterations of the
@@ -77,6 +80,8 @@ struct Nest {
 
   /// Null when there is none of that name.
   const NestLoop* find(const std::string& loop) const;
+  /// Do neighbouring rows read the same elements of an operand that vectors are read of?
+  bool rows_overlap() const;
   /// Are the innermost loops rows, vectors and sum, in that order, as register_block wants them?
   bool ends_in_product() const;
 };

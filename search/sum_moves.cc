@@ -33,8 +33,7 @@ std::string shared_around_rows(const Contraction& c, const std::vector<std::stri
   for (const std::string& loop : order) {
     if (loop == c.i) break;
     for (const Operand& o : c.nest.operands)
-      if (std::count(o.loops.begin(), o.loops.end(), loop) > 0 && !o.dimension.count(loop))
-        return loop;
+      if (o.is_shared_along(loop)) return loop;
   }
   return "";
 }
@@ -42,7 +41,15 @@ std::string shared_around_rows(const Contraction& c, const std::vector<std::stri
 // A tile's rows may go down a column of tiles: what the next ones read again is still near, where
 // whole rows would have driven it out of the nearest cache. Their strips stand inside the rows.
 const char kDownColumns[] = "down columns";
-std::string down_tag(const std::string& vectors) { return kDownColumns + (", " + vectors); }
+
+// Or rows of tiles come first and their strips stand inside: rows that are read again by the next
+// ones, windows of an image, are then passed through once, where columns of tiles would take a line
+// of every row for each strip.
+const char kAcrossRows[] = "across rows";
+
+std::string tag_of(const char* order, const std::string& vectors) {
+  return order + (", " + vectors);
+}
 
 // Strips that leave none narrower: nothing stands beside them in the loops around.
 bool whole_strips(const Contraction& c, int64_t width) {
@@ -63,9 +70,13 @@ Stage sum_strips(const Contraction& c, const std::vector<std::string>& order) {
   const bool down = !shared_around_rows(c, order).empty();
   const auto add = [&](const Move& move, int64_t width, const std::string& place) {
     stage.moves.push_back(move);
-    if (!down || place != c.i || !whole_strips(c, width)) return;
-    stage.moves.push_back(move);
-    stage.moves.back().tag = down_tag(move.tag);
+    if (place != c.i || !whole_strips(c, width)) return;
+    for (const char* way : {kDownColumns, kAcrossRows}) {
+      const bool across = c.nest.rows_overlap() && c.extent(c.j) > width;  // of several strips
+      if (!(way == kDownColumns ? down : across)) continue;
+      stage.moves.push_back(move);
+      stage.moves.back().tag = tag_of(way, move.tag);
+    }
   };
   std::vector<int64_t> widths;
   for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors)
@@ -91,21 +102,24 @@ Stage sum_strips(const Contraction& c, const std::vector<std::string>& order) {
   return stage;
 }
 
-// The tiles, each also down a column.
+// The tiles, each also down a column, and across the rows.
 Stage sum_tiles(const Contraction& c, const std::vector<std::string>& order) {
   Stage stage =
       register_tiles(c, {sum_block_step(c.i, c.j, c.unit), unroll_registers_step(c.unit)});
   const std::string outside = shared_around_rows(c, order);
-  if (outside.empty()) return stage;
   const size_t plain = stage.moves.size();
   for (size_t k = 0; k < plain; ++k) {
-    Move down = stage.moves[k];
-    ScheduleStep& rows = down.steps.front();
-    if (rows.op != "block_loop") continue;
-    rows = block_step(c.i, *value_of(rows, "sizes"), c.outer_of(c.i), outside);
-    down.needs = down_tag(down.needs);
-    down.tag = kDownColumns;
-    stage.moves.push_back(std::move(down));
+    const auto with_rows = [&](const std::string& place, const char* tag) {
+      Move move = stage.moves[k];
+      ScheduleStep& rows = move.steps.front();
+      if (rows.op != "block_loop") return;
+      rows = block_step(c.i, *value_of(rows, "sizes"), c.outer_of(c.i), place);
+      move.needs = tag_of(tag, move.needs);
+      move.tag = tag;
+      stage.moves.push_back(std::move(move));
+    };
+    if (!outside.empty()) with_rows(outside, kDownColumns);
+    if (c.nest.rows_overlap()) with_rows(c.outer_of(c.j), kAcrossRows);
   }
   return stage;
 }
@@ -137,7 +151,7 @@ SearchSpace sums_space(const Contraction& c) {
   const std::vector<std::string> order = bring_together(c, space.prologue);
   space.stages.push_back(sum_strips(c, order));
   space.stages.push_back(sum_tiles(c, order));
-  space.in_turn = {kDownColumns};
+  space.in_turn = {kDownColumns, kAcrossRows};
   Stage steps{"interleave", {{{}, "", ""}}};
   // The tiles' sums are chains already: this saves branches and lets loads go ahead.
   for (const int64_t factor : {2, 4})

@@ -114,6 +114,8 @@ class Tiles {
       Steps ahead;
       if (turns) ahead.push_back(pack(outermost));
       add(turns ? ", packed" : "", {ahead, strips, {by_rows, any, unroll}});
+      // Rows that the next ones read again are passed through once where the strips stand inside.
+      if (nest_.rows_overlap()) add(", across rows", {ahead, {by_rows}, strips, {any, unroll}});
       // The operands in strips of their own, once for everything; four terms at a time save
       // branches.
       const ScheduleStep terms = interleave_step(k, 4);

@@ -89,6 +89,14 @@ def depthwise(image: f32[4, 9, 40], weights: f32[3, 3, 40], out: f32[2, 7, 40]):
                         out[y, x, c] += image[y + dy, x + dx, c] * weights[dy, dx, c]
 
 @proc
+def template_match(image: f32[15, 50], weights: f32[3, 3], out: f32[13, 48]):
+    for y in seq(0, 13):
+        for x in seq(0, 48):
+            for dy in seq(0, 3):
+                for dx in seq(0, 3):
+                    out[y, x] += image[y + dy, x + dx] * weights[dy, dx]
+
+@proc
 def one_dimension(data: f32[4, 41], kernels: f32[10, 4, 5], out: f32[10, 37]):
     for i in seq(0, 10):
         for j in seq(0, 37):
@@ -133,7 +141,8 @@ TEST_P(Convolution, keeps_its_sums_in_registers_and_its_meaning) {
 
 INSTANTIATE_TEST_SUITE_P(Forms, Convolution,
                          testing::Values("bias_and_rectifier", "plain", "set_to_zero", "stride_two",
-                                         "patches", "channels_first", "depthwise", "one_dimension"),
+                                         "patches", "channels_first", "depthwise", "one_dimension",
+                                         "template_match"),
                          [](const auto& info) { return std::string(info.param); });
 
 // Tiles of columns may go down the rows, where rows share what they read; products have none that
@@ -164,6 +173,35 @@ TEST(DownColumns, is_tried_where_neighbouring_rows_read_the_same) {
     expect_same_result(before, s.proc, text);
   }
   EXPECT_GT(outside, 0);
+}
+
+// Rows of tiles may come before their strips, where the rows themselves overlap.
+TEST(AcrossRows, is_tried_where_the_rows_of_a_tile_read_the_same) {
+  const auto across = [](const std::string& name) {
+    const SearchSpace space = space_for(inspect_nest(*kernel(name)), *target(), target()->levels);
+    int out = 0;
+    for (const Stage& stage : space.stages)
+      for (const Move& m : stage.moves) out += m.tag == "across rows";
+    return out;
+  };
+  EXPECT_GT(across("template_match"), 0);
+  EXPECT_EQ(across("one_dimension"), 0);
+  EXPECT_EQ(across("plain"), 0) << "the vectors are the weights'";
+  BeamContext context;
+  context.instructions = instruction_values(*target());
+  const ProcPtr before = kernel("template_match");
+  const BeamResult result =
+      beam_search(before, space_for(inspect_nest(*before), *target(), target()->levels), context,
+                  {.width = 20, .keep = 40});
+  int inside = 0;
+  for (const BeamState& s : result.states) {
+    const std::string text = str(*s.proc);
+    const size_t strips = text.find("for xo "), rows = text.find("for yo ");
+    if (strips == std::string::npos || rows == std::string::npos || rows > strips) continue;
+    ++inside;
+    expect_same_result(before, s.proc, text);
+  }
+  EXPECT_GT(inside, 0);
 }
 
 // Nine terms in a row; with three channels each there would be 27, and the space ends there.
