@@ -71,15 +71,7 @@ std::optional<SizeBinding> small_sizes(const Proc& p, const SizeBinding& sizes, 
     if (most == 13 && operations_of(p, small) > static_cast<double>(steps)) many = true;
     if (most == 13 && many) continue;
     if (operations_of(p, small) > static_cast<double>(kStepsOfASample * steps)) continue;
-    const std::map<Sym, int64_t> env = control_values(p, small);
-    if (std::all_of(p.asserts.begin(), p.asserts.end(), [&](const ExprPtr& e) {
-          try {
-            return eval_control(e, env) != 0;
-          } catch (const InterpError&) {
-            return true;  // speaks of strides
-          }
-        }))
-      return small;
+    if (keeps_asserts(p, small)) return small;
   }
   return std::nullopt;
 }

@@ -42,17 +42,6 @@ double bytes_of_arguments(const Proc& p, const SizeBinding& sizes) {
   return bytes;
 }
 
-bool keeps_asserts(const Proc& p, const SizeBinding& sizes) {
-  const std::map<Sym, int64_t> env = control_values(p, sizes);
-  return std::all_of(p.asserts.begin(), p.asserts.end(), [&](const ExprPtr& e) {
-    try {
-      return eval_control(e, env) != 0;
-    } catch (const InterpError&) {
-      return true;  // speaks of strides
-    }
-  });
-}
-
 // The sizes with so many rounds and the rest; as they are where nothing is repeated.
 SizeBinding with_rounds(const Proc& p, SizeBinding sizes, int64_t rounds) {
   for (const Arg& a : p.args)
@@ -64,7 +53,7 @@ SizeBinding with_rounds(const Proc& p, SizeBinding sizes, int64_t rounds) {
 
 bool has_open_sizes(const Proc& p, const SizeBinding& sizes) {
   return std::any_of(p.args.begin(), p.args.end(), [&](const Arg& a) {
-    return a.type.scalar == ScalarType::kSize && sizes.count(a.name.name()) == 0;
+    return is_control(a.type.scalar) && sizes.count(a.name.name()) == 0;
   });
 }
 

@@ -79,6 +79,17 @@ std::map<Sym, int64_t> control_values(const Proc& p, const SizeBinding& sizes) {
   return env;
 }
 
+bool keeps_asserts(const Proc& p, const SizeBinding& sizes) {
+  const std::map<Sym, int64_t> env = control_values(p, sizes);
+  return std::all_of(p.asserts.begin(), p.asserts.end(), [&](const ExprPtr& e) {
+    try {
+      return eval_control(e, env) != 0;
+    } catch (const InterpError&) {
+      return true;
+    }
+  });
+}
+
 // Shapes and strides at these sizes; with inputs, what must come out is computed once here.
 TuningProblem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
                            const ProblemOptions& options) {

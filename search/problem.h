@@ -60,4 +60,7 @@ ElementType element_of(ScalarType type);
 /// The value of every control argument of `p`. InputError at the proc when `sizes` lacks one.
 std::map<Sym, int64_t> control_values(const Proc& p, const SizeBinding& sizes);
 
+/// Do the asserts of `p` hold there? Those that speak of strides count as if they did.
+bool keeps_asserts(const Proc& p, const SizeBinding& sizes);
+
 }  // namespace exotune

@@ -29,10 +29,32 @@ def scaled(s: f64, x: f64[8], y: f64[1]):
   result.peak_gflops = 50;
   const auto text = [&] { return result_text(request, result, {}, false); };
   EXPECT_NE(text().find("the peak is wrong"), std::string::npos) << text();
-  result.steps = {{"extract_subproc", {}, {{"factors_ahead", {}}}}};
+  result.script = "p, part1 = extract_subproc(p, 'i', 'part1')\npart1 = factors_ahead(part1)\n";
   EXPECT_NE(text().find("the winner needs fewer"), std::string::npos) << text();
   result.gflops = 40;
   EXPECT_EQ(text().find("over 100 %"), std::string::npos) << text();
+}
+
+TEST(ResultText, rounds_that_were_left_out_are_told) {
+  TuneRequest request;
+  request.target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  request.proc = parse_module(
+                     "@proc\ndef f(T: size, x: f32[8]):\n    for t in seq(0, T):\n"
+                     "        for i in seq(0, 8):\n            x[i] = x[i] * 3.0\n",
+                     "f.exo")
+                     .procs.at(0);
+  request.sizes = {{"T", 5000}};
+  TuneResult result;
+  result.winner = request.proc;
+  result.seconds = 1e-3;
+  const auto text = [&] { return result_text(request, result, {}, false); };
+  EXPECT_EQ(text().find("rounds "), std::string::npos) << text();
+  result.searched_at = {{"T", 56}};
+  EXPECT_NE(text().find("rounds   searched, and compared with others, at T=56"), std::string::npos)
+      << text();
+  EXPECT_EQ(text().find("timed there"), std::string::npos) << text();
+  result.timed_there = true;
+  EXPECT_NE(text().find("timed there, too"), std::string::npos) << text();
 }
 
 }  // namespace

@@ -32,6 +32,15 @@ def growing(T: size, N: size, x: f32[N, N]):
                     x[i, j] = x[i, j - 1] * x[i, j]
 
 @proc
+def from_index(T: size, N: size, k: index, x: f32[N, N]):
+    assert k >= 0
+    assert k < N
+    for t in seq(0, T):
+        for i in seq(0, N):
+            for j in seq(1, N):
+                x[i, j] = x[i, j - 1] * x[k, j]
+
+@proc
 def by_tens(T: size, N: size, x: f32[N, N]):
     assert T % 10 == 0
     for t in seq(0, T):
@@ -94,6 +103,8 @@ TEST(FewRounds, what_the_kernel_asserts_holds) {
 TEST(FewRounds, sizes_must_be_fixed_and_schedules_all_ours) {
   TuneRequest open = request_for("steps", {{"T", 5000}});
   EXPECT_FALSE(few_rounds(open));
+  EXPECT_FALSE(few_rounds(request_for("from_index", {{"T", 5000}, {"N", 500}})));
+  EXPECT_TRUE(few_rounds(request_for("from_index", {{"T", 5000}, {"N", 500}, {"k", 3}})));
   const TuneRequest whole = request_for("steps", {{"T", 5000}, {"N", 500}});
   TuneRequest with_loops = whole, with_rival = whole, with_start = whole, estimate = whole;
   with_loops.rivals = {{"your loops", whole.proc}};
