@@ -101,10 +101,6 @@ std::vector<uint8_t> image_of(const ArgSpec& arg, const std::vector<double>* val
   return image;
 }
 
-}  // namespace
-
-namespace {
-
 void require_count(const ArgSpec& arg, const char* what, size_t have) {
   if (have == static_cast<size_t>(arg.elements())) return;
   throw InputError({}, "the test case has " + std::to_string(have) + " " + what + " for '" +
