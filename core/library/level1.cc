@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/ir/printer.h"
+#include "core/library/attempted.h"
 #include "core/library/blocking.h"
 #include "core/library/contraction.h"
 #include "core/library/inspection.h"
@@ -41,7 +42,7 @@ std::vector<Path> sum_in_halves(ProcPtr& p, const Path& sum, const std::string& 
 // A sum of the loop at `top` into one element:
 //   acc = 0
 //   for the vectors left: acc += e
-//   for the guarded rest: acc += e
+//   if some elements are left: acc += e, guarded
 //   if 0 < n / (U*V): accs = 0; for U vectors at a time: accs[u] += e; acc += accs[u], in halves
 //   r += lanes of acc
 // One accumulator takes what all parts sum, so that its lanes are added up once. What is left over
@@ -94,7 +95,12 @@ ProcPtr optimize_sum(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t
     p = vectorize_lanes(p, at(p, innermost(p, sibling(first, 2))), unit);
     p = vectorize_lanes(p, at(p, innermost(p, sibling(first, 1))), unit);
   }
-  return vectorize_lanes(p, at(p, zero), unit);
+  p = vectorize_lanes(p, at(p, zero), unit);
+  if (extent) return p;
+  // At most one guarded vector: a question costs less than a loop.
+  const Path guarded = sibling(main, several ? parts - 2 : parts - 1);
+  attempted(p, [&](ProcPtr q) { return remove_loop(q, at(q, guarded)); });
+  return p;
 }
 
 }  // namespace

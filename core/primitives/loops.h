@@ -106,11 +106,13 @@ enum class Tail : uint8_t { kPerfect, kGuard, kCut, kCutAndGuard, kShort };
 /// Proposed for neighbouring loops of equal bounds, and sweeps after a shift.
 [[nodiscard]] ProcPtr fuse(ProcPtr p, const Where& first, const Where& second);
 
-/// for i in seq(lo, hi): s  ->  s                     when lo < hi is proved
-///                          ->  if lo < hi: s         otherwise
-/// Obligation: s is free of i and running it again right after itself changes nothing.
+/// for i in seq(lo, hi): s  ->  s[i := lo]                     when lo < hi is proved
+///                          ->  if lo < hi: s[i := lo]         otherwise
+/// Obligation: hi <= lo + 1, and s does not change what lo reads; or s is free of i and running it
+/// again right after itself changes nothing.
 /// Forwarding: the statements stay; the loop is gone (or has become the if).
-/// Proposed around what an accelerator does once for all iterations.
+/// Proposed around what an accelerator does once for all iterations; for the one vector that is
+/// left over.
 [[nodiscard]] ProcPtr remove_loop(ProcPtr p, const Where& loop);
 
 /// for i in seq(a, b): s  ->  s[i := a]; s[i := a + 1]; ...; s[i := b - 1]       (pass when a >= b)

@@ -13,24 +13,33 @@ namespace {
 constexpr int64_t kMaxUnrolledIterations = 1 << 14;
 }  // namespace
 
-// One trip needs no proof of the body; several need that running it again changes nothing, and none
-// at all must stay none: where the bounds do not say that it runs, an `if` does.
+// One trip at most needs no proof of the body, whose iterator is then the lower bound; several need
+// that running it again changes nothing, and none at all must stay none: where the bounds do not
+// say that it runs, an `if` does.
 ProcPtr remove_loop(ProcPtr p, const Where& where) {
   static const char op[] = "remove_loop";
   Cursor c = where.loop(p);
   const For& f = c.as<For>();
   const Path at = c.path();
-  if (mentions(f.body, f.iter)) refuse(op, "the body depends on '" + f.iter.name() + "'");
+  const int n = static_cast<int>(f.body.size());
+  const bool chosen = mentions(f.body, f.iter);
   auto trip = literal(trip_count(f));
-  if (trip != int64_t{1})
-    require(block_idempotent(*p, body_path(at), static_cast<int>(f.body.size())), op,
+  const bool once =
+      trip ? *trip <= 1 : bool(prove(*p, at, less_equal(f.hi, plus(f.lo, int_const(1)))));
+  if (!once && chosen)
+    refuse(op, "the body depends on '" + f.iter.name() + "', and the loop may run more than once");
+  if (!once)
+    require(block_idempotent(*p, body_path(at), n), op,
             "running the body again may change what it did");
-  Rewrite rw(p);
+  if (chosen) require_stable(*p, body_path(at), n, f.lo, op);
   const ExprPtr runs = less(f.lo, f.hi);
-  if (prove(*p, at, runs))
-    rw.unwrap(at);
-  else
-    rw.replace_keep(at, make_if(runs, f.body));
+  Rewrite rw(p);
+  rw.replace_keep(at, make_if(runs, chosen ? substitute(f.body, f.iter, f.lo) : f.body));
+  if (prove(*p, at, runs)) rw.unwrap(at);
+  if (chosen) {
+    require_config_may_stand(rw.proc(), {f.lo}, op);
+    require_still_checks(rw.proc(), {c.stmt()}, op);
+  }
   return rw.finish(op, {place(where, c)});
 }
 
@@ -145,7 +154,7 @@ std::vector<Operator> loops_remove_operators() {
        }},
       {"remove_loop",
        {proc(), place("loop")},
-       "for i: s  ->  s   (s idempotent and free of i)",
+       "for i: s  ->  s   (one iteration at most; or s idempotent and free of i)",
        [](const OperatorArgs& a) -> Value { return remove_loop(a.proc(), a.where(1)); }},
       {"add_loop",
        {proc(), place("block"), new_name("iter_name"), expression("hi"), boolean("guard", false)},

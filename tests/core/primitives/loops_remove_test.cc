@@ -6,7 +6,9 @@ namespace exotune {
 namespace {
 
 using test::expect_proc;
+using test::expect_same_meaning;
 using test::parse;
+using test::parse_last;
 using test::refusal;
 
 const char kCopy[] = R"(
@@ -40,6 +42,66 @@ TEST(RemoveLoop, refuses_a_sum) {
             "i");
       }),
       "");
+}
+
+// What is left over after whole vectors: a remainder's loop runs once or not at all.
+TEST(RemoveLoop, puts_the_lower_bound_in_the_place_of_a_single_iteration) {
+  const ProcPtr rest = parse(R"(
+def f(N: size, x: f32[N], s: f32[1]):
+    for i in seq(N / 4, (N + 3) / 4):
+        for l in seq(0, N - 4 * i):
+            s[0] += x[4 * i + l]
+)");
+  const ProcPtr once = remove_loop(rest, "i");
+  expect_proc(once, R"(
+def f(N: size, x: f32[N], s: f32[1]):
+    if N / 4 < (N + 3) / 4:
+        for l in seq(0, N - 4 * (N / 4)):
+            s[0] += x[4 * (N / 4) + l]
+)");
+  expect_same_meaning(rest, once,
+                      {{{"N", 1}}, {{"N", 3}}, {{"N", 4}}, {{"N", 5}}, {{"N", 8}}, {{"N", 11}}});
+  expect_proc(remove_loop(parse(R"(
+def f(N: size, x: f32[N + 1]):
+    for i in seq(N, N + 1):
+        x[i] = 1.0
+)"),
+                          "i"),
+              "def f(N: size, x: f32[N + 1]):\n    x[N] = 1.0\n");
+}
+
+TEST(RemoveLoop, refuses_a_body_that_depends_on_several_iterations) {
+  const std::string why = refusal([] {
+    (void)remove_loop(parse(R"(
+def f(N: size, x: f32[N]):
+    for i in seq(N / 4, (N + 4) / 4 + 1):
+        if i < N:
+            x[i] = 1.0
+)"),
+                      "i");
+  });
+  EXPECT_NE(why.find("the body depends on 'i', and the loop may run more than once"),
+            std::string::npos)
+      << why;
+}
+
+// The body changes what the lower bound reads before it asks for the iterator.
+TEST(RemoveLoop, refuses_a_lower_bound_that_does_not_stay) {
+  const std::string why = refusal([] {
+    (void)remove_loop(parse_last(R"(
+@config
+class C:
+    a: index
+
+def f(x: f32[1]):
+    for i in seq(C.a, C.a + 1):
+        C.a = 0
+        if i == 2:
+            x[0] = 1.0
+)"),
+                      "i");
+  });
+  EXPECT_NE(why, "");
 }
 
 TEST(RemoveLoop, takes_a_maximum_twice_for_once) {
