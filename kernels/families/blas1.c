@@ -24,17 +24,18 @@ EXO_OTHERS void ${p}axpy_others(int64_t n, ${real} alpha, const ${real}* x, int6
     K(${p}axpy_any)(n, &alpha, IN(x, n, incx), OUT(y, n, incy));
   }
 }
-EXO_VECTORS void ${p}axpy_vectors(int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* y,
-                                   int64_t incy) {
-  if (incx == 1 && incy == 1 && n < kAligned)
-    H(${p}axpy)(n, &alpha, IN(x, n, 1), OUT(y, n, 1));
-  else
-    ${p}axpy_others(n, alpha, x, incx, y, incy);
+EXO_VECTORS void ${p}axpy_vectors(int64_t n, ${real} alpha, const ${real}* x, ${real}* y) {
+  H(${p}axpy)(n, &alpha, IN(x, n, 1), OUT(y, n, 1));
 }
 EXO_FEW void ${p}axpy_body(int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
-  if (n <= 0 || alpha == 0) return;
+  if (alpha == 0) return;
+  if (incx == 1 && incy == 1 && EXO_BETWEEN(2, n, kAligned)) {
+    ${p}axpy_vectors(n, alpha, x, y);
+    return;
+  }
+  if (n <= 0) return;
   if (n > 2 || incx != 1 || incy != 1) {
-    ${p}axpy_vectors(n, alpha, x, incx, y, incy);
+    ${p}axpy_others(n, alpha, x, incx, y, incy);
     return;
   }
   y[0] += alpha * x[0];
@@ -55,16 +56,15 @@ EXO_OTHERS ${real} ${p}dot_others(int64_t n, const ${real}* x, int64_t incx, con
   }
   return result;
 }
-EXO_VECTORS ${real} ${p}dot_vectors(int64_t n, const ${real}* x, int64_t incx, const ${real}* y,
-                                     int64_t incy) {
-  if (incx != 1 || incy != 1 || n >= kAligned) return ${p}dot_others(n, x, incx, y, incy);
+EXO_VECTORS ${real} ${p}dot_vectors(int64_t n, const ${real}* x, const ${real}* y) {
   ${real} result;
   H(${p}dot)(n, IN(x, n, 1), IN(y, n, 1), &result);
   return result;
 }
 EXO_FEW ${real} ${p}dot_body(int64_t n, const ${real}* x, int64_t incx, const ${real}* y, int64_t incy) {
+  if (incx == 1 && incy == 1 && EXO_BETWEEN(2, n, kAligned)) return ${p}dot_vectors(n, x, y);
   if (n <= 0) return 0;
-  if (n > 2 || incx != 1 || incy != 1) return ${p}dot_vectors(n, x, incx, y, incy);
+  if (n > 2 || incx != 1 || incy != 1) return ${p}dot_others(n, x, incx, y, incy);
   return n == 1 ? x[0] * y[0] : x[0] * y[0] + x[1] * y[1];
 }
 
@@ -75,16 +75,17 @@ EXO_OTHERS void ${p}scal_others(int64_t n, ${real} alpha, ${real}* x, int64_t in
     K(${p}scal_any)(n, &alpha, OUT(x, n, incx));
   }
 }
-EXO_VECTORS void ${p}scal_vectors(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
-  if (incx == 1 && n < kAlignedAlone)
-    H(${p}scal)(n, &alpha, OUT(x, n, 1));
-  else
-    ${p}scal_others(n, alpha, x, incx);
+EXO_VECTORS void ${p}scal_vectors(int64_t n, ${real} alpha, ${real}* x) {
+  H(${p}scal)(n, &alpha, OUT(x, n, 1));
 }
 EXO_FEW void ${p}scal_body(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
+  if (incx == 1 && EXO_BETWEEN(2, n, kAlignedAlone)) {
+    ${p}scal_vectors(n, alpha, x);
+    return;
+  }
   if (n <= 0 || incx <= 0) return;
   if (n > 2 || incx != 1) {
-    ${p}scal_vectors(n, alpha, x, incx);
+    ${p}scal_others(n, alpha, x, incx);
     return;
   }
   x[0] *= alpha;
@@ -102,16 +103,17 @@ EXO_OTHERS void ${p}copy_others(int64_t n, const ${real}* x, int64_t incx, ${rea
     K(${p}copy_any)(n, IN(x, n, incx), OUT(y, n, incy));
   }
 }
-EXO_VECTORS void ${p}copy_vectors(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
-  if (incx == 1 && incy == 1 && n < kAligned)
-    H(${p}copy)(n, IN(x, n, 1), OUT(y, n, 1));
-  else
-    ${p}copy_others(n, x, incx, y, incy);
+EXO_VECTORS void ${p}copy_vectors(int64_t n, const ${real}* x, ${real}* y) {
+  H(${p}copy)(n, IN(x, n, 1), OUT(y, n, 1));
 }
 EXO_FEW void ${p}copy_body(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
+  if (incx == 1 && incy == 1 && EXO_BETWEEN(2, n, kAligned)) {
+    ${p}copy_vectors(n, x, y);
+    return;
+  }
   if (n <= 0) return;
   if (n > 2 || incx != 1 || incy != 1) {
-    ${p}copy_vectors(n, x, incx, y, incy);
+    ${p}copy_others(n, x, incx, y, incy);
     return;
   }
   y[0] = x[0];
@@ -133,21 +135,26 @@ EXO_OTHERS void ${p}swap_others(int64_t n, ${real}* x, int64_t incx, ${real}* y,
     K(${p}swap_any)(n, OUT(x, n, incx), OUT(y, n, incy));
   }
 }
-EXO_VECTORS void ${p}swap_vectors(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
-  if (incx == 1 && incy == 1 && n < kAligned)
-    H(${p}swap)(n, OUT(x, n, 1), OUT(y, n, 1));
-  else
-    ${p}swap_others(n, x, incx, y, incy);
+EXO_VECTORS void ${p}swap_vectors(int64_t n, ${real}* x, ${real}* y) {
+  H(${p}swap)(n, OUT(x, n, 1), OUT(y, n, 1));
 }
 EXO_FEW void ${p}swap_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
+  if (incx == 1 && incy == 1 && EXO_BETWEEN(2, n, kAligned)) {
+    ${p}swap_vectors(n, x, y);
+    return;
+  }
   if (n <= 0) return;
-  if (n > 1) {
-    ${p}swap_vectors(n, x, incx, y, incy);
+  if (n > 2 || incx != 1 || incy != 1) {
+    ${p}swap_others(n, x, incx, y, incy);
     return;
   }
   const ${real} t = x[0];
   x[0] = y[0];
   y[0] = t;
+  if (n == 1) return;
+  const ${real} u = x[1];
+  x[1] = y[1];
+  y[1] = u;
 }
 
 EXO_OTHERS ${real} ${p}asum_others(int64_t n, const ${real}* x, int64_t incx) {
@@ -163,15 +170,15 @@ EXO_OTHERS ${real} ${p}asum_others(int64_t n, const ${real}* x, int64_t incx) {
   }
   return result;
 }
-EXO_VECTORS ${real} ${p}asum_vectors(int64_t n, const ${real}* x, int64_t incx) {
-  if (incx != 1 || n >= kAlignedSums) return ${p}asum_others(n, x, incx);
+EXO_VECTORS ${real} ${p}asum_vectors(int64_t n, const ${real}* x) {
   ${real} result;
   H(${p}asum)(n, IN(x, n, 1), &result);
   return result;
 }
 EXO_FEW ${real} ${p}asum_body(int64_t n, const ${real}* x, int64_t incx) {
+  if (incx == 1 && EXO_BETWEEN(2, n, kAlignedSums)) return ${p}asum_vectors(n, x);
   if (n <= 0 || incx <= 0) return 0;
-  if (n > 2 || incx != 1) return ${p}asum_vectors(n, x, incx);
+  if (n > 2 || incx != 1) return ${p}asum_others(n, x, incx);
   return n == 1 ? ${fabs}(x[0]) : ${fabs}(x[0]) + ${fabs}(x[1]);
 }
 
@@ -196,15 +203,19 @@ EXO_OTHERS ${real} ${p}nrm2_others(int64_t n, const ${real}* x, int64_t incx) {
   }
   return sum > ${safe_low} && sum < ${safe_high} ? ${sqrt}(sum) : ${p}wide_nrm2(n, x, incx);
 }
-EXO_VECTORS ${real} ${p}nrm2_vectors(int64_t n, const ${real}* x, int64_t incx) {
-  if (incx != 1 || n >= kAlignedSums) return ${p}nrm2_others(n, x, incx);
+EXO_VECTORS ${real} ${p}nrm2_vectors(int64_t n, const ${real}* x) {
   ${real} sum;
   H(${p}sumsq)(n, IN(x, n, 1), &sum);
-  return sum > ${safe_low} && sum < ${safe_high} ? ${sqrt}(sum) : ${p}wide_nrm2(n, x, incx);
+  return sum > ${safe_low} && sum < ${safe_high} ? ${sqrt}(sum) : ${p}wide_nrm2(n, x, 1);
 }
 EXO_FEW ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
+  if (incx == 1 && EXO_BETWEEN(2, n, kAlignedSums)) return ${p}nrm2_vectors(n, x);
   if (n <= 0) return 0;
-  return n == 1 ? ${fabs}(x[0]) : ${p}nrm2_vectors(n, x, incx);
+  if (n == 2 && incx == 1) {
+    const ${real} sum = x[0] * x[0] + x[1] * x[1];
+    if (sum > ${safe_low} && sum < ${safe_high}) return ${sqrt}(sum);
+  }
+  return n == 1 ? ${fabs}(x[0]) : ${p}nrm2_others(n, x, incx);
 }
 
 /* By hand: the greatest |x| in lanes of its own, then the first place that has it. A comparison with
@@ -246,19 +257,19 @@ static inline ${real} ${p}greatest(const ${real}* x, int64_t n) {
   return lane[0];
 }
 
-/* One by one: few elements, and those that are apart. */
-static inline int64_t ${p}first_greatest(int64_t n, const ${real}* x, int64_t incx) {
+/* One by one: few elements, and those that are apart. Places count from 0 in C, from 1 in Fortran. */
+static inline int64_t ${p}first_greatest(int64_t n, const ${real}* x, int64_t incx, int64_t first) {
   int64_t best = 0;
   ${real} most = ${fabs}(x[0]);
   for (int64_t i = 1; i < n; ++i) {
     const ${real} a = ${fabs}(x[i * incx]);
     if (a > most) most = a, best = i;
   }
-  return best + 1;
+  return best + first;
 }
 
-EXO_OTHERS int64_t i${p}amax_others(int64_t n, const ${real}* x, int64_t incx) {
-  if (incx != 1) return ${p}first_greatest(n, x, incx);
+EXO_OTHERS int64_t i${p}amax_others(int64_t n, const ${real}* x, int64_t incx, int64_t first) {
+  if (incx != 1) return ${p}first_greatest(n, x, incx, first);
   const int64_t block = 1024;
   int64_t best = 0;
   ${real} most = -1;
@@ -275,13 +286,13 @@ EXO_OTHERS int64_t i${p}amax_others(int64_t n, const ${real}* x, int64_t incx) {
     if (there) break;
   }
   while (${fabs}(x[best]) != most) ++best;
-  return best + 1;
+  return best + first;
 }
-EXO_STRAIGHT int64_t i${p}amax_body(int64_t n, const ${real}* x, int64_t incx) {
+EXO_STRAIGHT int64_t i${p}amax_body(int64_t n, const ${real}* x, int64_t incx, int64_t first) {
   if (n <= 0 || incx <= 0) return 0;
-  if (x[0] != x[0]) return 1;
-  if (incx == 1 && n < kFew) return ${p}first_greatest(n, x, 1);
-  return i${p}amax_others(n, x, incx);
+  if (x[0] != x[0]) return first;
+  if (incx == 1 && n < kFew) return ${p}first_greatest(n, x, 1, first);
+  return i${p}amax_others(n, x, incx, first);
 }
 
 EXO_OTHERS void ${p}rot_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} c,
@@ -300,17 +311,17 @@ EXO_OTHERS void ${p}rot_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, 
     K(${p}rot_any)(n, OUT(x, n, incx), OUT(y, n, incy), &c, &s);
   }
 }
-EXO_VECTORS void ${p}rot_vectors(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} c,
-                                  ${real} s) {
-  if (incx == 1 && incy == 1 && n < kAligned)
-    H(${p}rot)(n, OUT(x, n, 1), OUT(y, n, 1), &c, &s);
-  else
-    ${p}rot_others(n, x, incx, y, incy, c, s);
+EXO_VECTORS void ${p}rot_vectors(int64_t n, ${real}* x, ${real}* y, ${real} c, ${real} s) {
+  H(${p}rot)(n, OUT(x, n, 1), OUT(y, n, 1), &c, &s);
 }
 EXO_FEW void ${p}rot_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} c, ${real} s) {
+  if (incx == 1 && incy == 1 && EXO_BETWEEN(1, n, kAligned)) {
+    ${p}rot_vectors(n, x, y, c, s);
+    return;
+  }
   if (n <= 0) return;
   if (n > 1) {
-    ${p}rot_vectors(n, x, incx, y, incy, c, s);
+    ${p}rot_others(n, x, incx, y, incy, c, s);
     return;
   }
   const ${real} t = c * x[0] + s * y[0];
@@ -335,15 +346,26 @@ EXO_OTHERS void ${p}rotm_others(int64_t n, ${real}* x, int64_t incx, ${real}* y,
     K(${p}rotm_any)(n, OUT(x, n, incx), OUT(y, n, incy), &h11, &h21, &h12, &h22);
   }
 }
-EXO_STRAIGHT void ${p}rotm_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy,
+EXO_VECTORS void ${p}rotm_vectors(int64_t n, ${real}* x, ${real}* y, ${real} h11, ${real} h21, ${real} h12,
+                                  ${real} h22) {
+  H(${p}rotm)(n, OUT(x, n, 1), OUT(y, n, 1), &h11, &h21, &h12, &h22);
+}
+EXO_FEW void ${p}rotm_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy,
                                 const ${real}* P) {
   if (n <= 0 || P[0] == -2) return;
   const ${real} h11 = P[0] == 0 ? 1 : P[1], h21 = P[0] == 1 ? -1 : P[2];
   const ${real} h12 = P[0] == 1 ? 1 : P[3], h22 = P[0] == 0 ? 1 : P[4];
-  if (incx == 1 && incy == 1 && n < kAligned)
-    H(${p}rotm)(n, OUT(x, n, 1), OUT(y, n, 1), &h11, &h21, &h12, &h22);
-  else
+  if (incx == 1 && incy == 1 && EXO_BETWEEN(1, n, kAligned)) {
+    ${p}rotm_vectors(n, x, y, h11, h21, h12, h22);
+    return;
+  }
+  if (n > 1) {
     ${p}rotm_others(n, x, incx, y, incy, h11, h21, h12, h22);
+    return;
+  }
+  const ${real} t = h11 * x[0] + h12 * y[0];
+  y[0] = h21 * x[0] + h22 * y[0];
+  x[0] = t;
 }
 
 /* By hand: c and s with (c s; -s c) (a b)' = (r 0)', scaled so that no square overflows. */

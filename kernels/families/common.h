@@ -10,14 +10,17 @@
 #include "cblas.h"
 
 #define EXO_PUBLIC __attribute__((visibility("default")))
-/* Few elements go straight to the kernel, which stands in the entry point; all others have functions of
- * their own, so that nothing is saved and restored for their sake. */
+/* Few elements go straight to the kernel, which stands in a function beside the entry point; all others have
+ * functions of their own, so that nothing is saved and restored for their sake. */
 #define EXO_STRAIGHT static inline __attribute__((flatten))
-/* One or two elements are taken before that, where the entry begins and nothing is saved yet. */
+/* One or two elements are taken where the entry begins and nothing is saved yet. */
 #define EXO_FEW static inline __attribute__((always_inline))
 #define EXO_VECTORS static __attribute__((noinline, flatten))
 #define EXO_OTHERS static __attribute__((noinline))
 #define EXO_RARE(condition) __builtin_expect(!!(condition), 0)
+
+/* few < n < most, in one comparison: what is asked first is what most calls are. */
+#define EXO_BETWEEN(few, n, most) ((uint64_t)(n) - (few) - 1 < (uint64_t)(most) - (few) - 1)
 
 /* Elements of a vector that are brought into one piece at a time, on the stack. */
 enum { kPiece = 512 };

@@ -231,7 +231,7 @@ class EntryWriter {
     return text;
   }
 
-  std::string call() const {
+  std::string call(const std::vector<std::string>& more = {}) const {
     std::vector<std::string> parts;
     // Values of what Fortran passes by address, under the names that the conditions and the body
     // use.
@@ -243,15 +243,16 @@ class EntryWriter {
       else
         parts.push_back(a.name);
     }
+    parts.insert(parts.end(), more.begin(), more.end());
     return name_ + "_body(" + joined(parts, ", ") + ")";
   }
 
   std::string result(bool cblas) const {
     if (returns_ == "void") return "  " + call() + ";\n";
     if (!is_index()) return "  return " + call() + ";\n";
-    if (!cblas) return "  return (CBLAS_INT)" + call() + ";\n";
-    return "  const int64_t place = " + call() +
-           ";\n  return place > 0 ? (CBLAS_INDEX)(place - 1) : 0;\n";
+    // The body is told where places count from, so that it returns what its callees return.
+    return cblas ? "  return (CBLAS_INDEX)" + call({"0"}) + ";\n"
+                 : "  return (CBLAS_INT)" + call({"1"}) + ";\n";
   }
 
   std::string cblas() const {

@@ -89,7 +89,7 @@ std::string makefile(const PackageFacts& facts) {
   std::string text =
       "# Builds ../lib again: make -j\nCC = " + facts.compilers.front() +
       "\nAR = ar\nCFLAGS = -O3\n" +
-      "override COMMON = -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno "
+      "override COMMON = -std=gnu11 -fPIC -fvisibility=hidden -fno-math-errno -fno-signed-zeros "
       "-Wall -Wextra -Werror=implicit-function-declaration "
       "-ffp-contract=fast " +
       kAligned + " -I. -I../include/" + facts.name +
