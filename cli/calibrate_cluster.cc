@@ -75,6 +75,7 @@ std::optional<std::string> calibrate_elsewhere(const CalibrateElsewhere& request
     families::keep_records(store, answer.records, measuring[k].name);
     if (request.say) request.say(measuring[k].name + " is measured by " + result.host);
   };
+  hooks.together = [&](const std::function<void()>& tell) { families::keep_together(store, tell); };
   const ExecutorReport measured = executor.run(measuring, hooks);
   if (!measured.given_up.empty()) refuse_given_up(measured, measuring, "parts");
   if (measured.interrupted) return std::nullopt;

@@ -129,6 +129,7 @@ std::vector<std::optional<KernelAnswer>> tune_elsewhere(const ElsewhereRequest& 
     answers[k] = std::move(read);
     if (request.say) request.say(shards[k].name + " is answered by " + result.host);
   };
+  hooks.together = [&](const std::function<void()>& tell) { families::keep_together(store, tell); };
   const Target& target = *request.jobs.front().request.target;
   const ExecutorReport report =
       executor

@@ -1,6 +1,7 @@
 // Records out.
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <optional>
 #include <sstream>
 
 #include "core/base/diagnostic.h"
@@ -103,7 +104,8 @@ void SqliteStore::export_json_lines(std::ostream& out) const {
   std::vector<std::string> lost;
   guard([&] {
     // All tables as of one moment, whoever writes meanwhile.
-    SQLite::Transaction snapshot(*db_);
+    std::optional<SQLite::Transaction> snapshot;
+    if (!together_) snapshot.emplace(*db_);
     out << header_line() << "\n";
     // Row by row: a damaged one costs itself, a damaged page what is behind it in this order.
     const auto rows = [&](std::ostream& to, const char* what, const std::string& sql,

@@ -3,6 +3,7 @@
 // leaves as an InputError. Its parts: sqlite_open.cc (opening, migrating, errors), sqlite_write.cc
 // (records in, and who wins), sqlite_read.cc (records out), sqlite_query.cc (free queries, checks).
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,6 +29,21 @@ inline constexpr const char* kSameContext =
     "c.kernel = ? AND c.sizes = ? AND c.target = ? AND c.fingerprint = ? AND c.compiler = ?";
 inline constexpr int kTrialColumnCount = 15;
 
+/// A statement that is prepared once (preparing takes several times what an insert does) and used
+/// again: bound anew each time, and reset when this goes.
+class KeptStatement {
+ public:
+  explicit KeptStatement(SQLite::Statement& statement) : statement_(&statement) {}
+  KeptStatement(const KeptStatement&) = delete;
+  KeptStatement& operator=(const KeptStatement&) = delete;
+  ~KeptStatement();
+  SQLite::Statement* operator->() const { return statement_; }
+  SQLite::Statement& operator*() const { return *statement_; }
+
+ private:
+  SQLite::Statement* statement_;
+};
+
 /// One connection, opened when it is made; several processes may have one each, and SQLite's locks
 /// keep their transactions apart. Not for two threads at once. Reads see all that was committed
 /// before them.
@@ -44,6 +60,7 @@ class SqliteStore : public Store {
   void put_kernel(const std::string& hash, const std::string& name) override;
   bool put_trial(const TrialRecord& trial) override { return put_trials({trial}) == 1; }
   int64_t put_trials(const std::vector<TrialRecord>& trials) override;
+  void together(const std::function<void()>& body) override;
   void replace_trial(const TrialRecord& trial) override;
   std::optional<TrialRecord> find_trial(const TrialKey& key,
                                         const std::string& candidate_id) const override;
@@ -86,7 +103,7 @@ class SqliteStore : public Store {
   void translate() const;
   /// With the advice to export what can be read; `what` is SQLite's own message.
   [[noreturn]] void refuse_damaged(const std::string& what) const;
-  /// One write transaction, guarded.
+  /// One write transaction, guarded; a savepoint within `together`.
   void write(const std::function<void()>& body);
 
   /// A column as text, NULL as "".
@@ -108,6 +125,9 @@ class SqliteStore : public Store {
   /// Of a damaged file: as many trials as can still be read, each by itself.
   void salvage_trials(std::ostream& out,
                       const std::function<std::string(SQLite::Statement&)>& line) const;
+
+  /// The statement of this text; two with one text must not be alive at once.
+  KeptStatement kept(const std::string& sql);
 
   // The following run inside a write transaction.
 
@@ -131,7 +151,9 @@ class SqliteStore : public Store {
 
   std::string path_;  // ":memory:" for none on disk
   OpenMode mode_;
+  bool together_ = false;  // inside of that call
   std::unique_ptr<SQLite::Database> db_;
+  std::map<std::string, std::unique_ptr<SQLite::Statement>> kept_;  // by their texts
 };
 
 }  // namespace exotune

@@ -8,6 +8,7 @@
 // A damaged file, one from a newer version, or a folder that cannot be written is an InputError
 // with a hint; damage met while reading is one too, never a crash.
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <map>
 #include <memory>
@@ -112,6 +113,10 @@ class Store {
   virtual bool put_trial(const TrialRecord& trial) = 0;
   /// Many in one transaction, all or none; the number that were new.
   virtual int64_t put_trials(const std::vector<TrialRecord>& trials) = 0;
+  /// All that `body` puts and imports, in one transaction: durable when this returns, nothing of it
+  /// when `body` throws. A call in it that throws is taken back alone. Other processes' writes wait
+  /// meanwhile. Not for `gc`, and not within another.
+  virtual void together(const std::function<void()>& body) = 0;
   virtual std::optional<TrialRecord> find_trial(const TrialKey& key,
                                                 const std::string& candidate_id) const = 0;
   /// As put_trial, but takes the place of an earlier record of the same identity.

@@ -25,6 +25,13 @@ void require_wanted(const std::string& wanted, const std::string& here,
               ExitCode::kUnavailable);
 }
 
+void tell_together(const ExecutorHooks& hooks, const std::function<void()>& tell) {
+  if (hooks.together)
+    hooks.together(tell);
+  else
+    tell();
+}
+
 ExecutorReport LocalExecutor::run(const std::vector<Shard>& shards, const ExecutorHooks& hooks) {
   ExecutorReport report;
   for (size_t k = 0; k < shards.size(); ++k) {
@@ -37,7 +44,7 @@ ExecutorReport LocalExecutor::run(const std::vector<Shard>& shards, const Execut
     result.hash = shard_hash(shards[k]);
     result.machine = std::move(answer.machine);
     result.output = std::move(answer.output);
-    hooks.finished(k, result);
+    tell_together(hooks, [&] { hooks.finished(k, result); });
     ++report.done;
   }
   return report;

@@ -25,6 +25,10 @@ struct ExecutorHooks {
   /// Told of each answer, once a shard, in the calling thread. An InputError thrown here says that
   /// the answer is worth nothing: the shard is done again, up to the executor's limit.
   std::function<void(size_t shard, const ShardResult& result)> finished;
+  /// Runs what it is given, which tells of several answers: for who keeps them, all at once. May be
+  /// empty. Answers that were told of stay in the shared folder, so that a coordinator that dies
+  /// before this returns is told of them again.
+  std::function<void(const std::function<void()>& tell)> together;
   /// One line for people; may be empty.
   std::function<void(const std::string&)> say;
   /// True ends the run; may be empty.
@@ -39,6 +43,9 @@ struct ExecutorReport {
   /// Shards that have no answer and will get none now, with the reason.
   std::vector<std::pair<size_t, std::string>> given_up;
 };
+
+/// `tell` by way of `hooks.together`, where there is one.
+void tell_together(const ExecutorHooks& hooks, const std::function<void()>& tell);
 
 /// Error(kUnavailable) that names what was given up: "3 kernels were not measured".
 [[noreturn]] void refuse_given_up(const ExecutorReport& report, const std::vector<Shard>& shards,

@@ -14,6 +14,9 @@ namespace exotune {
 namespace {
 
 constexpr const char* kPrefix = "exo-tune-";  // of the names by which Slurm knows our jobs
+// Answers that enter the database in one transaction: others wait for its lock meanwhile, and few
+// milliseconds each are what it costs whoever waits.
+constexpr size_t kTogether = 256;
 
 void sleep_for(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
@@ -124,15 +127,23 @@ class Coordinator {
   void collect(bool before) {
     folder_.require();
     const std::set<std::string> answered = folder_.answered(options_.machine);
+    std::vector<size_t> fresh;
     for (size_t k = 0; k < standings_.size(); ++k) {
-      Standing& s = standings_[k];
+      const Standing& s = standings_[k];
       // An answer that comes after giving up is not taken: the caller was told that there is none.
-      if (s.state == State::kDone || s.state == State::kGivenUp || answered.count(s.hash) == 0)
-        continue;
-      if (take(k)) {
-        report_.done += s.shards.size();
-        report_.adopted += before ? s.shards.size() : 0;
-      }
+      if (s.state != State::kDone && s.state != State::kGivenUp && answered.count(s.hash) > 0)
+        fresh.push_back(k);
+    }
+    for (size_t first = 0; first < fresh.size(); first += kTogether) {
+      const size_t end = std::min(fresh.size(), first + kTogether);
+      tell_together(hooks_, [&] {
+        for (size_t each = first; each < end; ++each) {
+          const Standing& s = standings_[fresh[each]];
+          if (!take(fresh[each])) continue;
+          report_.done += s.shards.size();
+          report_.adopted += before ? s.shards.size() : 0;
+        }
+      });
     }
   }
 

@@ -1,13 +1,17 @@
 // What a coordinator costs: answers a second that it takes from the shared folder into the
 // database, with 1, 4 and 16 workers that write them as fast as they can, and where its time goes.
 //
-//   bench_cluster [RESULTS] [TRIALS] [FOLDER]    default: 2000 results of 22 trials each, in TMPDIR
+//   bench_cluster [RESULTS] [TRIALS] [FOLDER] [TOGETHER]
+//
+// Default: 2000 results of 22 trials each, in TMPDIR, up to 256 results in one transaction.
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <sstream>
 
 #include "core/base/hashing.h"
@@ -50,7 +54,7 @@ struct Costs {
   double listing = 0, reading = 0, entering = 0;
 };
 
-void run(int workers, int results, int trials, const fs::path& root) {
+void run(int workers, int results, int trials, size_t together, const fs::path& root) {
   const SharedFolder folder(root / "shared");
   const std::unique_ptr<Store> store = open_store((root / "tune.db").string());
   for (int w = 0; w < workers; ++w)
@@ -66,15 +70,24 @@ void run(int workers, int results, int trials, const fs::path& root) {
     Clock::time_point at = Clock::now();
     const std::set<std::string> answered = folder.answered(content_hash("machine"));
     costs.listing += since(at);
-    for (const std::string& hash : answered) {
-      if (!taken.insert(hash).second) continue;
-      at = Clock::now();
-      const ShardResult result = *folder.result(content_hash("machine"), hash);
-      costs.reading += since(at);
-      at = Clock::now();
-      std::istringstream lines(result.output);
-      entered += store->import_json_lines(lines, hash).trials;
-      costs.entering += since(at);
+    std::vector<std::string> fresh;
+    std::set_difference(answered.begin(), answered.end(), taken.begin(), taken.end(),
+                        std::back_inserter(fresh));
+    // As the coordinator does: what one look at the folder finds, `together` at a time.
+    for (size_t first = 0; first < fresh.size(); first += together) {
+      const Clock::time_point begin = Clock::now();
+      const double reading = costs.reading;
+      store->together([&] {
+        for (size_t k = first; k < std::min(fresh.size(), first + together); ++k) {
+          at = Clock::now();
+          const ShardResult result = *folder.result(content_hash("machine"), fresh[k]);
+          costs.reading += since(at);
+          std::istringstream lines(result.output);
+          entered += store->import_json_lines(lines, fresh[k]).trials;
+          taken.insert(fresh[k]);
+        }
+      });
+      costs.entering += since(begin) - (costs.reading - reading);
     }
   }
   const double seconds = since(begin);
@@ -92,11 +105,12 @@ int main(int argc, char** argv) {
   const int trials = argc > 2 ? std::atoi(argv[2]) : 22;
   const std::filesystem::path parent =
       argc > 3 ? std::filesystem::path(argv[3]) : std::filesystem::temp_directory_path();
+  const size_t together = argc > 4 ? static_cast<size_t>(std::atoi(argv[4])) : 256;
   std::printf("%7s %12s %12s %12s %12s %12s\n", "workers", "results/s", "trials/s", "ms listing",
               "ms reading", "ms entering");
   for (const int workers : {1, 4, 16}) {
     const std::filesystem::path root = parent / ("bench-cluster-" + std::to_string(getpid()));
-    exotune::run(workers, results, trials, root);
+    exotune::run(workers, results, trials, together, root);
     std::filesystem::remove_all(root);
   }
 }

@@ -102,18 +102,31 @@ void tune_family(const LibraryRequest& request, const Family& family, const Targ
   ExecutorHooks hooks;
   hooks.say = request.say;
   hooks.interrupted = request.interrupted;
+  std::vector<std::pair<size_t, TunedMember>> kept;
   hooks.finished = [&](size_t k, const ShardResult& result) {
-    const MemberAnswer answer = read_member_answer(result.output, todo[k]);
+    MemberAnswer answer = read_member_answer(result.output, todo[k]);
     if (request.store != nullptr) keep_records(*request.store, answer.records, todo[k].name);
-    // The database first: records outlive the library's folder.
-    if (request.say) request.say(todo[k].name + gains_of(answer.tuned));
-    std::string& text = wisdom[todo[k].name];
-    text = key_line(request.tuned_by, todo[k]) + print_versions(answer.tuned.versions);
-    const fs::path file = schedule_file(request, *target, todo[k]);
+    kept.emplace_back(k, std::move(answer.tuned));
+  };
+  const auto publish = [&](const Tunable& tunable, const TunedMember& tuned) {
+    if (request.say) request.say(tunable.name + gains_of(tuned));
+    std::string& text = wisdom[tunable.name];
+    text = key_line(request.tuned_by, tunable) + print_versions(tuned.versions);
+    const fs::path file = schedule_file(request, *target, tunable);
     write_text(fs::path(file) += ".new", text);
     // A file is there as a whole or not at all, and a run that was stopped goes on behind it.
     fs::rename(fs::path(file) += ".new", file);
     ++report.tuned;
+  };
+  // The database first: records outlive the library's folder, and what has a file is not asked
+  // again.
+  hooks.together = [&](const std::function<void()>& tell) {
+    if (request.store != nullptr)
+      keep_together(*request.store, tell);
+    else
+      tell();
+    for (const auto& [k, tuned] : kept) publish(todo[k], tuned);
+    kept.clear();
   };
   const ExecutorReport ran = request.executor->run(shards, hooks);
   if (!ran.given_up.empty()) refuse_given_up(ran, shards, "kernels");

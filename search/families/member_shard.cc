@@ -219,13 +219,28 @@ MemberAnswer read_member_answer(const std::string& output, const Tunable& tunabl
   return answer;
 }
 
-void keep_records(Store& store, const std::string& records, const std::string& name) {
+namespace {
+
+// A database that cannot be written is no fault of the answer.
+void as_own_error(const std::function<void()>& body) {
   try {
-    std::istringstream lines(records);
-    store.import_json_lines(lines, name);
+    body();
   } catch (const InputError& error) {
     throw Error(error.diagnostic(), error.exit_code());
   }
+}
+
+}  // namespace
+
+void keep_records(Store& store, const std::string& records, const std::string& name) {
+  as_own_error([&] {
+    std::istringstream lines(records);
+    store.import_json_lines(lines, name);
+  });
+}
+
+void keep_together(Store& store, const std::function<void()>& tell) {
+  as_own_error([&] { store.together(tell); });
 }
 
 }  // namespace exotune::families

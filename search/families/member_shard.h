@@ -50,4 +50,8 @@ MemberAnswer read_member_answer(const std::string& output, const Tunable& tunabl
 /// an Error and no InputError, so that they are not measured again.
 void keep_records(Store& store, const std::string& records, const std::string& name);
 
+/// Runs `tell`, which keeps the records of several answers, in one transaction (Store::together);
+/// errors as keep_records'.
+void keep_together(Store& store, const std::function<void()>& tell);
+
 }  // namespace exotune::families

@@ -325,6 +325,34 @@ TEST(Store, a_killed_run_is_resumed) {
   EXPECT_EQ(store->best(key())->candidate_id, "c0");
 }
 
+TEST(Store, what_is_put_together_is_kept_as_a_whole_or_not_at_all) {
+  TemporaryFolder folder;
+  const std::string path = folder.file("tune.db");
+  const auto writer = open_store(path), reader = open_store(path, OpenMode::kReadOnly);
+  writer->together([&] {
+    writer->put_trial(trial("c1", 2));
+    // One part is refused: it alone is taken back.
+    std::istringstream damaged(exported(*writer) + "{\n");
+    EXPECT_THROW(writer->import_json_lines(damaged, "damaged"), InputError);
+    EXPECT_THROW(writer->set_winner(key(), "unknown"), InputError);
+    writer->put_trials({trial("c2", 1), trial("c3", 3)});
+    EXPECT_EQ(writer->best(key())->candidate_id, "c2") << "its own reads see it";
+    EXPECT_TRUE(reader->list({}).empty()) << "others do not yet";
+  });
+  EXPECT_EQ(reader->list({}).size(), 3u);
+  struct Stopped {};
+  EXPECT_THROW(writer->together([&] {
+    writer->put_trial(trial("c4", 0.5));
+    throw Stopped();
+  }),
+               Stopped);
+  EXPECT_EQ(writer->list({}).size(), 3u);
+  EXPECT_EQ(writer->best(key())->candidate_id, "c2");
+  writer->put_trial(trial("c5", 0.25));  // goes on as before
+  EXPECT_EQ(reader->best(key())->candidate_id, "c5");
+  EXPECT_TRUE(writer->check().empty());
+}
+
 TEST(Store, figures_are_kept_by_key_and_travel) {
   const auto store = make_memory_store();
   const FigureKey key{"avx512", "aaaa", "znver5", "weights"};

@@ -109,6 +109,39 @@ TEST_F(Slurm, asks_the_same_question_once) {
   EXPECT_NE(slurm_.calls("sbatch").find("[--array=0-1]"), std::string::npos);
 }
 
+// Whoever keeps the answers gets all that one look at the folder finds at once, but not more than
+// others can wait for.
+TEST_F(Slurm, tells_together_what_is_found_together) {
+  std::vector<size_t> times;
+  ExecutorHooks all = hooks();
+  all.together = [&](const std::function<void()>& tell) {
+    const size_t before = told_.size();
+    tell();
+    times.push_back(told_.size() - before);
+  };
+  SlurmOptions options = slurm_.options();
+  options.bundle = 50;
+  run(300, options);
+  told_.clear();
+  EXPECT_EQ(SlurmExecutor(options).run(shards(300), all).adopted, 300u);
+  EXPECT_EQ(times, (std::vector<size_t>{256, 44}));
+  expect_each_once(300);
+}
+
+// What was told of in vain, as the database could not keep it, is told of again.
+TEST_F(Slurm, tells_again_what_was_not_kept) {
+  run(3);
+  ExecutorHooks failing = hooks();
+  failing.together = [](const std::function<void()>& tell) {
+    tell();
+    throw Error(Diagnostic{{}, "disk full", {}, ""}, ExitCode::kInternal);
+  };
+  EXPECT_THROW(SlurmExecutor(slurm_.options()).run(shards(3), failing), Error);
+  told_.clear();
+  EXPECT_EQ(run(3).adopted, 3u);
+  expect_each_once(3);
+}
+
 TEST_F(Slurm, takes_the_answers_of_an_earlier_run) {
   run(3);
   told_.clear();
