@@ -582,6 +582,22 @@ static inline struct exo_win_2${T}c ${p}as_it_stands(const ${real}* a, int64_t l
   return EXO_WINDOW2(exo_win_2${T}c, a, trans ? 1 : ld, trans ? ld : 1);
 }
 
+/* Of at most kFewest rows, columns and steps, by hand: a kernel would ask how many there are first.
+ * C := alpha A B + beta C, the part of C that is told; what beta = 0 leaves out is not read. */
+enum { kFewest = 2 };
+static inline void ${p}few_products(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
+                                    struct exo_win_2${T}c a, struct exo_win_2${T}c b, ${real} beta, ${real}* C,
+                                    int64_t ldc) {
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t j = part == kUpperPart ? i : 0, end = part == kLowerPart ? i + 1 : n; j < end; ++j) {
+      const ${real}* const x = a.data + i * a.strides[0];
+      const ${real}* const y = b.data + j * b.strides[1];
+      ${real} sum = x[0] * y[0];
+      if (k > 1) sum += x[a.strides[1]] * y[b.strides[0]];
+      C[i * ldc + j] = beta == 0 ? alpha * sum : alpha * sum + beta * C[i * ldc + j];
+    }
+}
+
 EXO_STRAIGHT void ${p}gemm_body(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
                                 ${real} alpha, const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb,
                                 ${real} beta, ${real}* C, int64_t ldc) {
@@ -591,6 +607,10 @@ EXO_STRAIGHT void ${p}gemm_body(bool row, bool transa, bool transb, int64_t m, i
   }
   const struct exo_win_2${T}c a = ${p}as_it_stands(A, lda, transa), b = ${p}as_it_stands(B, ldb, transb);
   const int64_t rows = row ? m : n, columns = row ? n : m;
+  if (exo_is_tiny(m, n, k, kFewest)) {
+    ${p}few_products(kWhole, rows, columns, k, alpha, row ? a : b, row ? b : a, beta, C, ldc);
+    return;
+  }
   if (beta == 0) {
     K(${p}gemm_tiny_fresh)(rows, columns, k, &alpha, row ? a : b, row ? b : a, OUT2(C, ldc));
     return;
@@ -644,6 +664,10 @@ EXO_STRAIGHT void ${p}symm_body(bool row, bool right, bool upper, int64_t m, int
     for (int64_t j = 0; j <= i; ++j)
       whole[i * kTiny + j] = whole[j * kTiny + i] = lower ? A[i * lda + j] : A[j * lda + i];
   const struct exo_win_2${T}c a = IN2(whole, kTiny), b = IN2(B, ldb);
+  if (exo_is_tiny(m, n, 1, kFewest)) {
+    ${p}few_products(kWhole, rows, columns, size, alpha, behind ? b : a, behind ? a : b, beta, C, ldc);
+    return;
+  }
   ${p}scaled_matrix(kWhole, rows, columns, beta, C, ldc);
   K(${p}gemm_tiny)(rows, columns, size, &alpha, behind ? b : a, behind ? a : b, OUT2(C, ldc));
 }
@@ -671,8 +695,14 @@ EXO_STRAIGHT void ${p}syrk_body(bool row, bool upper, bool trans, int64_t n, int
     return;
   }
   const bool lower = upper != row, t = trans == row;
-  ${p}scaled_matrix(lower ? kLowerPart : kUpperPart, n, n, beta, C, ldc);
-  ${p}tiny_triangle(lower, n, k, alpha, ${p}as_it_stands(A, lda, t), ${p}as_it_stands(A, lda, !t), C, ldc);
+  const enum exo_part part = lower ? kLowerPart : kUpperPart;
+  const struct exo_win_2${T}c a = ${p}as_it_stands(A, lda, t), b = ${p}as_it_stands(A, lda, !t);
+  if (exo_is_tiny_part(n, k, kFewest)) {
+    ${p}few_products(part, n, n, k, alpha, a, b, beta, C, ldc);
+    return;
+  }
+  ${p}scaled_matrix(part, n, n, beta, C, ldc);
+  ${p}tiny_triangle(lower, n, k, alpha, a, b, C, ldc);
 }
 
 /* The triangle of C += alpha (A B + (A B)'), n at most kTwice: one product, added as it is and turned over. */
@@ -743,9 +773,17 @@ EXO_STRAIGHT void ${p}syr2k_body(bool row, bool upper, bool trans, int64_t n, in
     return;
   }
   const bool lower = upper != row, t = trans == row;
-  ${p}scaled_matrix(lower ? kLowerPart : kUpperPart, n, n, beta, C, ldc);
-  ${p}tiny_triangle(lower, n, k, alpha, ${p}as_it_stands(A, lda, t), ${p}as_it_stands(B, ldb, !t), C, ldc);
-  ${p}tiny_triangle(lower, n, k, alpha, ${p}as_it_stands(B, ldb, t), ${p}as_it_stands(A, lda, !t), C, ldc);
+  const enum exo_part part = lower ? kLowerPart : kUpperPart;
+  const struct exo_win_2${T}c a = ${p}as_it_stands(A, lda, t), a_turned = ${p}as_it_stands(A, lda, !t);
+  const struct exo_win_2${T}c b = ${p}as_it_stands(B, ldb, t), b_turned = ${p}as_it_stands(B, ldb, !t);
+  if (exo_is_tiny_part(n, k, kFewest)) {
+    ${p}few_products(part, n, n, k, alpha, a, b_turned, beta, C, ldc);
+    ${p}few_products(part, n, n, k, alpha, b, a_turned, 1, C, ldc);
+    return;
+  }
+  ${p}scaled_matrix(part, n, n, beta, C, ldc);
+  ${p}tiny_triangle(lower, n, k, alpha, a, b_turned, C, ldc);
+  ${p}tiny_triangle(lower, n, k, alpha, b, a_turned, C, ldc);
 }
 
 /* ---- triangles ---- */
@@ -903,6 +941,30 @@ static inline void ${p}apply_tiny(bool solve, bool unit, bool right, bool lower,
     unit ? K(${p}trmm_tiny_uu)(rows, columns, a, b) : K(${p}trmm_tiny_un)(rows, columns, a, b);
 }
 
+/* At most two rows and columns, by hand. A lower triangle is an upper one from its other end. */
+static inline void ${p}apply_few(bool solve, bool unit, bool right, bool lower, bool trans, int64_t m, int64_t n,
+                                 ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
+  const bool turned = trans != right;
+  const int64_t rows = right ? n : m, columns = right ? m : n, column = right ? ldb : 1;
+  int64_t down = turned ? 1 : lda, across = turned ? lda : 1, next = right ? 1 : ldb;
+  if (rows == 2 && lower != right) {
+    A += down + across, B += next;
+    down = -down, across = -across, next = -next;
+  }
+  const ${real} first = unit ? 1 : A[0], last = unit || rows == 1 ? 1 : A[down + across];
+  for (int64_t j = 0; j < columns; ++j, B += column) {
+    ${real} x = alpha * B[0];
+    if (rows == 2) {
+      const ${real} y = alpha * B[next], z = solve ? y / last : y * last;
+      x = solve ? x - A[across] * z : x * first + A[across] * y;
+      B[next] = z;
+      B[0] = solve ? x / first : x;
+    } else {
+      B[0] = solve ? x / first : x * first;
+    }
+  }
+}
+
 EXO_OTHERS void ${p}triangular(struct ${p}task task, bool right, bool lower, bool trans, int64_t m, int64_t n,
                                ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
   if (m == 0 || n == 0) return;
@@ -923,7 +985,9 @@ static inline void ${p}triangle_body(bool solve, bool row, bool right, bool uppe
   const int64_t rows = row ? m : n, columns = row ? n : m;
   const bool behind = right == row, lower = (upper == row) == trans;
   const uint64_t tiny = solve ? kTinySolved : kTinyTriangle;
-  if ((uint64_t)(rows - 1) < tiny && (uint64_t)(columns - 1) < tiny)
+  if (exo_is_tiny_part(rows, columns, kFewest) && alpha != 0)
+    ${p}apply_few(solve, unit, behind, lower, trans, rows, columns, alpha, A, lda, B, ldb);
+  else if (exo_is_tiny_part(rows, columns, tiny))
     ${p}apply_tiny(solve, unit, behind, lower, trans, rows, columns, alpha, A, lda, B, ldb);
   else
     ${p}triangular((struct ${p}task){solve, unit}, behind, lower, trans, rows, columns, alpha, A, lda, B, ldb);
