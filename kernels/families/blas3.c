@@ -585,9 +585,9 @@ static inline struct exo_win_2${T}c ${p}as_it_stands(const ${real}* a, int64_t l
 /* Of at most kFewest rows, columns and steps, by hand: a kernel would ask how many there are first.
  * C := alpha A B + beta C, the part of C that is told; what beta = 0 leaves out is not read. */
 enum { kFewest = 2 };
-static inline void ${p}few_products(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
-                                    struct exo_win_2${T}c a, struct exo_win_2${T}c b, ${real} beta, ${real}* C,
-                                    int64_t ldc) {
+EXO_FEW void ${p}few_products(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
+                              struct exo_win_2${T}c a, struct exo_win_2${T}c b, ${real} beta, ${real}* C,
+                              int64_t ldc) {
   for (int64_t i = 0; i < m; ++i)
     for (int64_t j = part == kUpperPart ? i : 0, end = part == kLowerPart ? i + 1 : n; j < end; ++j) {
       const ${real}* const x = a.data + i * a.strides[0];
@@ -598,7 +598,7 @@ static inline void ${p}few_products(enum exo_part part, int64_t m, int64_t n, in
     }
 }
 
-EXO_STRAIGHT void ${p}gemm_body(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
+EXO_VECTORS void ${p}gemm_some(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
                                 ${real} alpha, const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb,
                                 ${real} beta, ${real}* C, int64_t ldc) {
   if (!exo_is_tiny(m, n, k, kTinyProduct) || alpha == 0) {
@@ -607,16 +607,22 @@ EXO_STRAIGHT void ${p}gemm_body(bool row, bool transa, bool transb, int64_t m, i
   }
   const struct exo_win_2${T}c a = ${p}as_it_stands(A, lda, transa), b = ${p}as_it_stands(B, ldb, transb);
   const int64_t rows = row ? m : n, columns = row ? n : m;
-  if (exo_is_tiny(m, n, k, kFewest)) {
-    ${p}few_products(kWhole, rows, columns, k, alpha, row ? a : b, row ? b : a, beta, C, ldc);
-    return;
-  }
   if (beta == 0) {
     K(${p}gemm_tiny_fresh)(rows, columns, k, &alpha, row ? a : b, row ? b : a, OUT2(C, ldc));
     return;
   }
   ${p}scaled_matrix(kWhole, rows, columns, beta, C, ldc);
   K(${p}gemm_tiny)(rows, columns, k, &alpha, row ? a : b, row ? b : a, OUT2(C, ldc));
+}
+EXO_FEW void ${p}gemm_body(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k, ${real} alpha,
+                           const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta, ${real}* C,
+                           int64_t ldc) {
+  if (!exo_is_tiny(m, n, k, kFewest) || alpha == 0) {
+    ${p}gemm_some(row, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+    return;
+  }
+  const struct exo_win_2${T}c a = ${p}as_it_stands(A, lda, transa), b = ${p}as_it_stands(B, ldb, transb);
+  ${p}few_products(kWhole, row ? m : n, row ? n : m, k, alpha, row ? a : b, row ? b : a, beta, C, ldc);
 }
 
 #if ${single}
@@ -647,7 +653,7 @@ EXO_OTHERS void ${p}symm_others(bool row, bool right, bool upper, int64_t m, int
     ${p}multiply_scaled(kWhole, m, n, m, alpha, a, b, beta, C, ldc);
 }
 
-EXO_STRAIGHT void ${p}symm_body(bool row, bool right, bool upper, int64_t m, int64_t n, ${real} alpha,
+EXO_VECTORS void ${p}symm_some(bool row, bool right, bool upper, int64_t m, int64_t n, ${real} alpha,
                                 const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta,
                                 ${real}* C, int64_t ldc) {
   if (!exo_is_tiny(m, n, 1, kTiny) || alpha == 0) {
@@ -664,12 +670,25 @@ EXO_STRAIGHT void ${p}symm_body(bool row, bool right, bool upper, int64_t m, int
     for (int64_t j = 0; j <= i; ++j)
       whole[i * kTiny + j] = whole[j * kTiny + i] = lower ? A[i * lda + j] : A[j * lda + i];
   const struct exo_win_2${T}c a = IN2(whole, kTiny), b = IN2(B, ldb);
-  if (exo_is_tiny(m, n, 1, kFewest)) {
-    ${p}few_products(kWhole, rows, columns, size, alpha, behind ? b : a, behind ? a : b, beta, C, ldc);
-    return;
-  }
   ${p}scaled_matrix(kWhole, rows, columns, beta, C, ldc);
   K(${p}gemm_tiny)(rows, columns, size, &alpha, behind ? b : a, behind ? a : b, OUT2(C, ldc));
+}
+EXO_FEW void ${p}symm_body(bool row, bool right, bool upper, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
+                           int64_t lda, const ${real}* B, int64_t ldb, ${real} beta, ${real}* C, int64_t ldc) {
+  if (!exo_is_tiny(m, n, 1, kFewest) || alpha == 0) {
+    ${p}symm_some(row, right, upper, m, n, alpha, A, lda, B, ldb, beta, C, ldc);
+    return;
+  }
+  const int64_t rows = row ? m : n, columns = row ? n : m;
+  const bool behind = right == row;
+  const int64_t size = behind ? columns : rows;
+  ${real} whole[kFewest * kFewest] = {A[0]};
+  if (size == 2) {
+    whole[1] = whole[2] = upper != row ? A[lda] : A[1];
+    whole[3] = A[lda + 1];
+  }
+  const struct exo_win_2${T}c a = IN2(whole, kFewest), b = IN2(B, ldb);
+  ${p}few_products(kWhole, rows, columns, size, alpha, behind ? b : a, behind ? a : b, beta, C, ldc);
 }
 
 EXO_OTHERS void ${p}syrk_others(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
@@ -688,7 +707,7 @@ static inline void ${p}tiny_triangle(bool lower, int64_t n, int64_t k, ${real} a
     K(${p}gemm_tiny_u)(n, k, &alpha, a, b, OUT2(C, ldc));
 }
 
-EXO_STRAIGHT void ${p}syrk_body(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
+EXO_VECTORS void ${p}syrk_some(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
                                 const ${real}* A, int64_t lda, ${real} beta, ${real}* C, int64_t ldc) {
   if (!exo_is_tiny_part(n, k, kTinyPart) || alpha == 0) {
     ${p}syrk_others(row, upper, trans, n, k, alpha, A, lda, beta, C, ldc);
@@ -697,12 +716,18 @@ EXO_STRAIGHT void ${p}syrk_body(bool row, bool upper, bool trans, int64_t n, int
   const bool lower = upper != row, t = trans == row;
   const enum exo_part part = lower ? kLowerPart : kUpperPart;
   const struct exo_win_2${T}c a = ${p}as_it_stands(A, lda, t), b = ${p}as_it_stands(A, lda, !t);
-  if (exo_is_tiny_part(n, k, kFewest)) {
-    ${p}few_products(part, n, n, k, alpha, a, b, beta, C, ldc);
-    return;
-  }
   ${p}scaled_matrix(part, n, n, beta, C, ldc);
   ${p}tiny_triangle(lower, n, k, alpha, a, b, C, ldc);
+}
+EXO_FEW void ${p}syrk_body(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha, const ${real}* A,
+                           int64_t lda, ${real} beta, ${real}* C, int64_t ldc) {
+  if (!exo_is_tiny_part(n, k, kFewest) || alpha == 0) {
+    ${p}syrk_some(row, upper, trans, n, k, alpha, A, lda, beta, C, ldc);
+    return;
+  }
+  const bool t = trans == row;
+  ${p}few_products(upper != row ? kLowerPart : kUpperPart, n, n, k, alpha, ${p}as_it_stands(A, lda, t),
+                   ${p}as_it_stands(A, lda, !t), beta, C, ldc);
 }
 
 /* The triangle of C += alpha (A B + (A B)'), n at most kTwice: one product, added as it is and turned over. */
@@ -765,7 +790,7 @@ EXO_OTHERS void ${p}syr2k_others(bool row, bool upper, bool trans, int64_t n, in
                       (struct ${p}factor){A, lda, !t, kGeneral, false}, 1, C, ldc);
 }
 
-EXO_STRAIGHT void ${p}syr2k_body(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
+EXO_VECTORS void ${p}syr2k_some(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
                                  const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta,
                                  ${real}* C, int64_t ldc) {
   if (!exo_is_tiny_part(n, k, kTinyTwice) || alpha == 0) {
@@ -776,14 +801,20 @@ EXO_STRAIGHT void ${p}syr2k_body(bool row, bool upper, bool trans, int64_t n, in
   const enum exo_part part = lower ? kLowerPart : kUpperPart;
   const struct exo_win_2${T}c a = ${p}as_it_stands(A, lda, t), a_turned = ${p}as_it_stands(A, lda, !t);
   const struct exo_win_2${T}c b = ${p}as_it_stands(B, ldb, t), b_turned = ${p}as_it_stands(B, ldb, !t);
-  if (exo_is_tiny_part(n, k, kFewest)) {
-    ${p}few_products(part, n, n, k, alpha, a, b_turned, beta, C, ldc);
-    ${p}few_products(part, n, n, k, alpha, b, a_turned, 1, C, ldc);
-    return;
-  }
   ${p}scaled_matrix(part, n, n, beta, C, ldc);
   ${p}tiny_triangle(lower, n, k, alpha, a, b_turned, C, ldc);
   ${p}tiny_triangle(lower, n, k, alpha, b, a_turned, C, ldc);
+}
+EXO_FEW void ${p}syr2k_body(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha, const ${real}* A,
+                            int64_t lda, const ${real}* B, int64_t ldb, ${real} beta, ${real}* C, int64_t ldc) {
+  if (!exo_is_tiny_part(n, k, kFewest) || alpha == 0) {
+    ${p}syr2k_some(row, upper, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
+    return;
+  }
+  const bool t = trans == row;
+  const enum exo_part part = upper != row ? kLowerPart : kUpperPart;
+  ${p}few_products(part, n, n, k, alpha, ${p}as_it_stands(A, lda, t), ${p}as_it_stands(B, ldb, !t), beta, C, ldc);
+  ${p}few_products(part, n, n, k, alpha, ${p}as_it_stands(B, ldb, t), ${p}as_it_stands(A, lda, !t), 1, C, ldc);
 }
 
 /* ---- triangles ---- */
@@ -942,8 +973,8 @@ static inline void ${p}apply_tiny(bool solve, bool unit, bool right, bool lower,
 }
 
 /* At most two rows and columns, by hand. A lower triangle is an upper one from its other end. */
-static inline void ${p}apply_few(bool solve, bool unit, bool right, bool lower, bool trans, int64_t m, int64_t n,
-                                 ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
+EXO_FEW void ${p}apply_few(bool solve, bool unit, bool right, bool lower, bool trans, int64_t m, int64_t n,
+                           ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
   const bool turned = trans != right;
   const int64_t rows = right ? n : m, columns = right ? m : n, column = right ? ldb : 1;
   int64_t down = turned ? 1 : lda, across = turned ? lda : 1, next = right ? 1 : ldb;
@@ -979,25 +1010,30 @@ EXO_OTHERS void ${p}triangular(struct ${p}task task, bool right, bool lower, boo
 }
 
 /* In column-major order it is the transposed problem. */
-static inline void ${p}triangle_body(bool solve, bool row, bool right, bool upper, bool trans, bool unit, int64_t m,
+static inline void ${p}triangle_some(bool solve, bool row, bool right, bool upper, bool trans, bool unit, int64_t m,
                                      int64_t n, ${real} alpha, const ${real}* A, int64_t lda, ${real}* B,
                                      int64_t ldb) {
   const int64_t rows = row ? m : n, columns = row ? n : m;
   const bool behind = right == row, lower = (upper == row) == trans;
   const uint64_t tiny = solve ? kTinySolved : kTinyTriangle;
-  if (exo_is_tiny_part(rows, columns, kFewest) && alpha != 0)
-    ${p}apply_few(solve, unit, behind, lower, trans, rows, columns, alpha, A, lda, B, ldb);
-  else if (exo_is_tiny_part(rows, columns, tiny))
+  if (exo_is_tiny_part(rows, columns, tiny))
     ${p}apply_tiny(solve, unit, behind, lower, trans, rows, columns, alpha, A, lda, B, ldb);
   else
     ${p}triangular((struct ${p}task){solve, unit}, behind, lower, trans, rows, columns, alpha, A, lda, B, ldb);
 }
-
-EXO_STRAIGHT void ${p}trmm_body(bool row, bool right, bool upper, bool trans, bool unit, int64_t m, int64_t n,
-                                ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
-  ${p}triangle_body(false, row, right, upper, trans, unit, m, n, alpha, A, lda, B, ldb);
-}
-EXO_STRAIGHT void ${p}trsm_body(bool row, bool right, bool upper, bool trans, bool unit, int64_t m, int64_t n,
-                                ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
-  ${p}triangle_body(true, row, right, upper, trans, unit, m, n, alpha, A, lda, B, ldb);
-}
+#define EXO_TRIANGLE(name, solve)                                                                                  \
+  EXO_VECTORS void ${p}##name##_some(bool row, bool right, bool upper, bool trans, bool unit, int64_t m, int64_t n, \
+                                     ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {       \
+    ${p}triangle_some(solve, row, right, upper, trans, unit, m, n, alpha, A, lda, B, ldb);                          \
+  }                                                                                                                \
+  EXO_FEW void ${p}##name##_body(bool row, bool right, bool upper, bool trans, bool unit, int64_t m, int64_t n,     \
+                                 ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {           \
+    if (exo_is_tiny_part(m, n, kFewest) && alpha != 0)                                                             \
+      ${p}apply_few(solve, unit, right == row, (upper == row) == trans, trans, row ? m : n, row ? n : m, alpha, A, \
+                    lda, B, ldb);                                                                                  \
+    else                                                                                                           \
+      ${p}##name##_some(row, right, upper, trans, unit, m, n, alpha, A, lda, B, ldb);                               \
+  }
+EXO_TRIANGLE(trmm, false)
+EXO_TRIANGLE(trsm, true)
+#undef EXO_TRIANGLE
