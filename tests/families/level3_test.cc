@@ -68,6 +68,10 @@ TYPED_TEST(Level3, gemm_multiplies) {
   };
   this->each([&](const BlasLibrary& library, int layout) {
     for (const auto& [m, n, k] : std::vector<Sizes>{{1, 1, 1},
+                                                    {2, 1, 2},
+                                                    {1, 2, 1},
+                                                    {2, 2, 2},
+                                                    {2, 2, 3},
                                                     {7, 5, 3},
                                                     {15, 33, 16},
                                                     {64, 64, 64},
@@ -144,8 +148,8 @@ TYPED_TEST(Level3, symm_reads_one_triangle) {
   this->each([&](const BlasLibrary& library, int layout) {
     for (const int side : {kLeft, kRight})
       for (const int triangle : {kUpper, kLower})
-        for (const auto& [m, n] :
-             std::vector<std::pair<int, int>>{{1, 1}, {9, 40}, {33, 20}, {300, 7}, {7, 300}}) {
+        for (const auto& [m, n] : std::vector<std::pair<int, int>>{
+                 {1, 1}, {1, 2}, {2, 1}, {2, 2}, {2, 3}, {9, 40}, {33, 20}, {300, 7}, {7, 300}}) {
           Storage storage = this->matrix(layout, side == kLeft ? m : n, side == kLeft ? m : n);
           storage.triangle = triangle;
           StoredMatrix<T> a(storage, this->random), b(this->matrix(layout, m, n), this->random),
@@ -166,8 +170,8 @@ TYPED_TEST(Level3, syrk_and_syr2k_write_one_triangle) {
   this->each([&](const BlasLibrary& library, int layout) {
     for (const int triangle : {kUpper, kLower})
       for (const bool trans : {false, true})
-        for (const auto& [n, k] :
-             std::vector<std::pair<int, int>>{{1, 1}, {20, 7}, {33, 400}, {260, 5}})
+        for (const auto& [n, k] : std::vector<std::pair<int, int>>{
+                 {1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 2}, {20, 7}, {33, 400}, {260, 5}})
           for (const T beta : {T(0), T(2)}) {
             StoredMatrix<T> a(this->matrix(layout, n, k, trans), this->random),
                 b(this->matrix(layout, n, k, trans), this->random);
@@ -199,8 +203,16 @@ TYPED_TEST(Level3, triangles_multiply_and_solve_in_place) {
       for (const int triangle : {kUpper, kLower})
         for (const bool trans : {false, true})
           for (const int diag : {kNonUnit, kUnit})
-            for (const auto& [m, n] : std::vector<std::pair<int, int>>{
-                     {1, 3}, {20, 33}, {65, 10}, {10, 150}, {200, 9}}) {
+            for (const auto& [m, n] : std::vector<std::pair<int, int>>{{1, 1},
+                                                                       {1, 2},
+                                                                       {2, 1},
+                                                                       {2, 2},
+                                                                       {1, 3},
+                                                                       {2, 3},
+                                                                       {20, 33},
+                                                                       {65, 10},
+                                                                       {10, 150},
+                                                                       {200, 9}}) {
               const int size = side == kLeft ? m : n;
               Storage storage = this->matrix(layout, size, size);
               storage.triangle = triangle;
