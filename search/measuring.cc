@@ -14,12 +14,14 @@ constexpr size_t kRefined = 3;          // fastest schedules that are refined
 constexpr double kWorthRefining = 1.5;  // times the fastest: no neighbour makes up for more
 constexpr size_t kTriedOfForm = 3;  // schedules, that say how near the others of a form may come
 constexpr double kBehind = 1.3;     // times the fastest
-// Rounds of a comparison: as many as a small part of the time bears.
-constexpr int kFewestRounds = 5, kMostRounds = 15;
+// Rounds of a comparison: as many as a small part of the time bears, and of the last ones, whose
+// fields are half as wide each, twice as many.
+constexpr int kFewestRounds = 5, kMostRounds = 15, kMostOfLast = 60;
 constexpr double kOtherCalls = 3;           // of each, beside the rounds: checks, warming
 constexpr double kSecondsOfRound = 1.5e-3;  // of each, for calls that are shorter
 constexpr double kShareOfComparing = 0.15;  // of the time that is left
-constexpr size_t kWideField = 8;  // times the finalists, compared once before the shoot-out
+constexpr size_t kWideField = 8;    // times the finalists, compared once before the shoot-out
+constexpr size_t kRefinedFrom = 2;  // times the finalists, of which the fastest are refined
 constexpr double kBytesOfAField = 1 << 30;  // of the arguments of all of them, at most
 constexpr double kGain = 0.995;   // of the time: a refinement that brings less was in vain
 constexpr size_t kOtherwise = 2;  // fastest schedules that are compiled in other ways
@@ -95,8 +97,7 @@ void Measuring::run() {
                    share_of(deadline, kShareOfStates));
   refine(most, kept, share_of(deadline, kShareOfStates));
   compile_otherwise(deadline);
-  // Who is among the few of the shoot-out is not left to times of one run each.
-  compare_fastest(wide_field(), deadline);
+  narrow_field(deadline);
   TuneStatistics& s = run_.result.statistics;
   s.measured = measured_.measured;
   s.reused = measured_.reused;
@@ -121,7 +122,7 @@ void Measuring::written_otherwise(const Deadline& deadline) {
 // left of the trials.
 void Measuring::refine(size_t most, size_t kept, const Deadline& deadline) {
   for (int in_vain = 0; in_vain < kInVain && !deadline.over();) {
-    compare_fastest(static_cast<size_t>(request_.top_k), deadline);
+    compare_fastest(kRefinedFrom * top(), 2 * kMostRounds, deadline);
     const double before = run_.best_seconds;
     const size_t first = proposals_.states().size();
     const size_t room = most - std::min(most, measured_.trials.size());
@@ -221,8 +222,10 @@ void Measuring::compile_otherwise(const Deadline& deadline) {
   std::vector<Trial> trials;
   for (const Trial* t : ranked()) {
     if (done.size() >= kOtherwise) break;
-    if (!done.insert(candidates_.state_index(*t)).second) continue;
-    if (!t->compilation.is_usual()) continue;
+    const size_t state = candidates_.state_index(*t);
+    if (!done.insert(state).second || !t->compilation.is_usual() || compiled_.count(state))
+      continue;
+    compiled_.insert(state);
     for (Trial& other : candidates_.otherwise(*t)) trials.push_back(std::move(other));
   }
   const double each = seconds_each();
@@ -251,22 +254,38 @@ size_t Measuring::wide_field() const {
   for (const ArgSpec& a : run_.problem.args)
     if (a.is_data())
       bytes += static_cast<double>(a.span_elements()) * static_cast<double>(element_bytes(a.type));
-  const size_t top = static_cast<size_t>(std::max(1, request_.top_k));
-  return std::clamp(static_cast<size_t>(kBytesOfAField / std::max(1.0, bytes)), top,
-                    kWideField * top);
+  return std::clamp(static_cast<size_t>(kBytesOfAField / std::max(1.0, bytes)), top(),
+                    kWideField * top());
 }
 
+// Who is among the few of the shoot-out is not left to times of one run each; nor is who is worth
+// the other compilers.
+void Measuring::narrow_field(const Deadline& deadline) {
+  int rounds = kMostRounds;
+  for (size_t most = wide_field(); most >= top() && rounds <= kMostOfLast; most /= 2, rounds *= 2)
+    compare_fastest(most, rounds, deadline);
+  const int before = measured_.measured;
+  compile_otherwise(deadline);
+  if (measured_.measured > before) compare_fastest(top(), kMostOfLast, deadline);
+}
+
+size_t Measuring::top() const { return static_cast<size_t>(std::max(1, request_.top_k)); }
+
 // Times of one run for those that may win; what it takes is part of the measuring.
-void Measuring::compare_fastest(size_t most, const Deadline& deadline) {
+void Measuring::compare_fastest(size_t most, int most_rounds, const Deadline& deadline) {
   // Nobody waits for it any more, or it would not end; long calls have few better uses of time than
   // another schedule, and what they are told by does not change from run to run.
   const double each =
       compared_ == 0 ? seconds_each() : comparing_seconds_ / static_cast<double>(compared_);
   if (deadline.over() || static_cast<double>(most) * each > deadline.left()) return;
-  const double round = static_cast<double>(most) * std::max(run_.best_seconds, kSecondsOfRound);
-  const double fit = kShareOfComparing * std::min(1e6, deadline.left()) / round - kOtherCalls;
+  const auto rounds_of = [&](size_t field) {
+    const double round = static_cast<double>(field) * std::max(run_.best_seconds, kSecondsOfRound);
+    return kShareOfComparing * std::min(1e6, deadline.left()) / round - kOtherCalls;
+  };
+  while (most > top() && rounds_of(most) < kFewestRounds) most = std::max(top(), most / 2);
+  const double fit = rounds_of(most);
   if (run_.best_seconds > kSecondsOfRound && fit < kFewestRounds) return;
-  const int rounds = std::clamp(static_cast<int>(fit), kFewestRounds, kMostRounds);
+  const int rounds = std::clamp(static_cast<int>(fit), kFewestRounds, most_rounds);
   const DeadlineScope scope(deadline);
   const double begun = run_.clock.seconds();
   compared_ += time_side_by_side(measured_.trials, most, rounds, *bench_.arena, run_.problem);

@@ -6,6 +6,7 @@
 // starts.
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,10 @@ class Measuring {
   std::map<std::string, double> seconds_of_states() const;
   /// A semifinal: those within the noise of the best are timed side by side.
   size_t wide_field() const;
-  void compare_fastest(size_t most, const Deadline& deadline);
+  size_t top() const;  // of the shoot-out
+  void compare_fastest(size_t most, int most_rounds, const Deadline& deadline);
+  /// Semifinals of fewer and fewer.
+  void narrow_field(const Deadline& deadline);
   std::vector<BeamState> fastest() const;
   /// As many as compile at once and still leave time to look at the clock.
   size_t batch_size(const Deadline& deadline) const;
@@ -92,6 +96,7 @@ class Measuring {
   int schedules_ = 0;
   double comparing_seconds_ = 0;  // of comparisons side by side
   size_t compared_ = 0;           // schedules in them
+  std::set<size_t> compiled_;     // states whose other compilations were measured
 };
 
 }  // namespace exotune

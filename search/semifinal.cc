@@ -6,7 +6,8 @@
 namespace exotune {
 
 namespace {
-constexpr int kPlaces = 3;  // as many as GuardedArguments has kinds of
+constexpr int kPlaces = 3;         // as many as GuardedArguments has kinds of
+constexpr int kRoundsOfPlace = 5;  // more rounds see more places: what these make out is noise
 // Times the fastest: what another program takes while one is timed is less.
 constexpr double kOutOfReach = 2;
 }  // namespace
@@ -28,7 +29,7 @@ size_t time_side_by_side(std::vector<Trial>& trials, size_t most, int rounds, Ar
   ShootoutOptions options;
   options.rounds = rounds;
   options.extend = false;
-  options.blocks = kPlaces;
+  options.blocks = std::max(kPlaces, rounds / kRoundsOfPlace);
   const ShootoutResult shot = arena.compete(contenders, problem.args, problem.test, options);
   double before = 0, now = 0;
   const auto timed = [&](size_t k) {

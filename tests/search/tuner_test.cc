@@ -87,8 +87,9 @@ class MadeUpRunner : public Runner {
 class MadeUpArena : public Arena {
  public:
   ShootoutResult compete(std::span<const Contender> contenders, const std::vector<ArgSpec>&,
-                         const TestCase&, const ShootoutOptions&) override {
+                         const TestCase&, const ShootoutOptions& options) override {
     met.emplace_back();
+    rounds.push_back(options.rounds);
     ShootoutResult out;
     for (const Contender& c : contenders) {
       met.back().push_back(c.name);
@@ -116,6 +117,7 @@ class MadeUpArena : public Arena {
   }
 
   std::vector<std::vector<std::string>> met;  // names, by shoot-out
+  std::vector<int> rounds;                    // asked for, likewise
   // The second contender of those numbered from 1 is the fastest.
   std::function<double(size_t)> seconds = [](size_t place) { return place == 2 ? 1e-3 : 2e-3; };
   TrialStatus status = TrialStatus::kOk, peer_status = TrialStatus::kOk;
@@ -411,7 +413,25 @@ TEST_F(MadeUpMachine, the_number_of_trials_is_kept) {
 TEST_F(MadeUpMachine, times_side_by_side_decide_who_is_refined) {
   tuned();
   ASSERT_GE(arena.met.size(), 2u) << "a semi-final, then the shoot-out";
-  EXPECT_LE(arena.met.front().size(), 3u);
+  EXPECT_LE(arena.met.front().size(), 2 * 3u) << "twice the finalists";
+}
+
+// The last comparisons before the shoot-out are of fewer and fewer, each in more rounds.
+TEST_F(MadeUpMachine, the_field_of_the_shoot_out_narrows) {
+  request.trials = 40;
+  request.top_k = 2;
+  runner.all_near = true;
+  tuned();
+  const size_t widest = static_cast<size_t>(
+      std::max_element(arena.met.begin(), arena.met.end(),
+                       [](const auto& a, const auto& b) { return a.size() < b.size(); }) -
+      arena.met.begin());
+  ASSERT_GT(arena.met[widest].size(), 8u);
+  ASSERT_GE(arena.met.size(), widest + 4) << "three comparisons and the shoot-out";
+  for (size_t k = widest + 1; k < widest + 3; ++k) {
+    EXPECT_LT(arena.met[k].size(), arena.met[k - 1].size());
+    EXPECT_GT(arena.rounds[k], arena.rounds[k - 1]);
+  }
 }
 
 // The trials are of few rounds; the schedule is of all of them, and so is its speed.
