@@ -14,6 +14,7 @@
 #include "search/moves/closures.h"
 #include "search/moves/distribution.h"
 #include "search/moves/dot_tiles.h"
+#include "search/moves/factor_blocks.h"
 #include "search/moves/factors.h"
 #include "search/moves/finishes.h"
 #include "search/moves/gathers.h"
@@ -200,8 +201,11 @@ class ProgramSearch::Impl {
     if (ahead) {
       // What else may be done to the nest is done to what is left of it.
       solve_nest(start, plans, kMostDepth);
-      count(*ahead);
-      put_together(*ahead, "factors ahead", plans, depth);
+      // A part that was left by distributing was tried with its factors ahead there.
+      if (!factors_in_blocks(start, plans, depth) || depth == 0) {
+        count(*ahead);
+        put_together(*ahead, "factors ahead", plans, depth);
+      }
     } else {
       if (whole) solve_nest(start, plans, depth);
       if (!whole && deeper && !parts.empty()) put_together(start, "parts", plans, depth);
@@ -217,6 +221,24 @@ class ProgramSearch::Impl {
     }
   }
 
+  // Did it have a plan?
+  bool factors_in_blocks(const Schedule& start, std::vector<Plan>& plans, int depth) {
+    const Target& target = *request_.target;
+    if (!target.vector_memory || interrupted()) return false;
+    const VectorValues unit(target, precision_of(*start.proc), instructions_);
+    const int64_t widest = widest_tile(registers_of(target));
+    bool some = false;
+    for (int64_t vectors = std::max<int64_t>(1, widest - 1); vectors <= widest; ++vectors) {
+      const auto blocks =
+          with_factors_in_blocks(start, nearest_caches(request_.levels), unit, vectors);
+      if (!blocks || interrupted()) continue;
+      count(*blocks);
+      put_together(*blocks, "factors ahead, block by block", plans, depth);
+      some = true;
+    }
+    return some;
+  }
+
   // Scattered sums, element by element.
   void gather(const Schedule& start, std::vector<Plan>& plans, int depth) {
     for (const Schedule& sums : gathered_sums_of(start, pricing_.sizes_of(*start.proc))) {
@@ -230,7 +252,7 @@ class ProgramSearch::Impl {
   // Was a triangle cut so? Its rectangles and corners find panels of their own.
   bool in_panels(const Schedule& start, std::vector<Plan>& plans, int depth) {
     if (!request_.target->vector_memory) return false;
-    const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
+    const int64_t lanes = lanes_of(start);
     const NearestCaches caches = nearest_caches(request_.levels);
     const SizeBinding sizes = pricing_.sizes_of(*start.proc);
     const auto add = [&](const std::optional<Schedule>& s, const std::string& move) {
@@ -342,7 +364,7 @@ class ProgramSearch::Impl {
   void block_recurrences(const Schedule& start, std::vector<Plan>& plans, int depth) {
     // Blocks are as many rows as a vector has lanes; without vectors there is nothing to gain.
     if (!request_.target->vector_memory) return;
-    const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
+    const int64_t lanes = lanes_of(start);
     for (const Schedule& blocks : blocks_of_recurrences(start, lanes)) {
       if (interrupted()) return;
       count(blocks);
@@ -373,7 +395,7 @@ class ProgramSearch::Impl {
   // Rows that are a recurrence each: vectors of rows.
   void rows_side_by_side(const Schedule& start, std::vector<Plan>& plans, int depth) {
     if (!request_.target->vector_memory) return;
-    const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
+    const int64_t lanes = lanes_of(start);
     for (const Schedule& rows : rows_in_lanes(start, lanes)) {
       if (interrupted()) return;
       count(rows);
@@ -391,6 +413,9 @@ class ProgramSearch::Impl {
     for (const OutlineAccess& a : outline_of(p).accesses)
       if (a.writes()) out = a.scalar;
     return out;
+  }
+  int64_t lanes_of(const Schedule& s) const {
+    return std::max(1, request_.target->lanes_of(precision_of(*s.proc)));
   }
 
   // Solves the parts of a schedule's procedure; the plans of the whole: the best of each part, then
@@ -567,7 +592,7 @@ class ProgramSearch::Impl {
       put_together(*transposed, "transposed operands", plans, depth);
     }
     if (!request_.target->vector_memory) return;
-    const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
+    const int64_t lanes = lanes_of(start);
     if (const auto turned = transpose_results(start, parts.front(), sizes, lanes)) {
       count(*turned);
       put_together(*turned, "transposed results", plans, depth);
@@ -602,7 +627,7 @@ class ProgramSearch::Impl {
   void ordered_in_panels(const Schedule& start, const Path& nest, std::vector<Plan>& plans,
                          int depth) {
     if (!request_.target->vector_memory || interrupted()) return;
-    const int64_t lanes = std::max(1, request_.target->lanes_of(precision_of(*start.proc)));
+    const int64_t lanes = lanes_of(start);
     const auto cut =
         triangle_in_panels(start, nest, pricing_.sizes_of(*start.proc),
                            nearest_caches(request_.levels), lanes, kVectorsOfACorner * lanes);

@@ -35,14 +35,6 @@ Path child_of(Path block, int k) {
 
 const For& loop_at(const ProcPtr& p, const Path& path) { return *stmt_at(*p, path)->as<For>(); }
 
-// `most`, or a little less where equal parts of that leave no rest.
-int64_t equal_parts(int64_t extent, int64_t most) {
-  const int64_t fewest = ceil_div(extent, most);
-  for (int64_t n = fewest; n <= fewest + fewest / 2; ++n)
-    if (extent % n == 0) return extent / n;
-  return ceil_div(extent, fewest);
-}
-
 bool follows_any(const ExprPtr& e, const std::vector<int>& loops, const Outline& o, Sym but) {
   return std::any_of(loops.begin(), loops.end(), [&](int l) {
     const Sym iter = o.loops[static_cast<size_t>(l)].iter;
@@ -217,6 +209,13 @@ void find_recurrences(const ProcPtr& p, const Block& body, const Path& around,
 }
 
 }  // namespace
+
+int64_t equal_parts(int64_t extent, int64_t most) {
+  const int64_t fewest = ceil_div(extent, most);
+  for (int64_t n = fewest; n <= fewest + fewest / 2; ++n)
+    if (extent % n == 0) return extent / n;
+  return ceil_div(extent, fewest);
+}
 
 NearestCaches nearest_caches(const std::vector<TargetLevel>& levels) {
   const std::vector<TargetLevel> caches = caches_of(levels);
