@@ -38,6 +38,10 @@ int64_t block_rows(const NestLoop& loop, int64_t rows, int64_t held) {
   return block;
 }
 
+// Rows a multiple of so many bytes apart share few sets of a nearest cache, four of its 64 at most,
+// which is what one of lines of 64 bytes has nearly everywhere.
+constexpr int64_t kCrowded = 1024;
+
 class Tiles {
  public:
   Tiles(const Nest& nest, const Target& target, const std::vector<TargetLevel>& levels,
@@ -134,13 +138,13 @@ class Tiles {
     const int64_t terms = std::min(extent.value_or(0), cut.empty() ? INT64_MAX : depth),
                   held = second_ / 2 / std::max<int64_t>(1, terms * bytes_of(nest_.precision));
     const int64_t block_of_rows = terms > 0 ? block_rows(loop(i), rows, held) : 0;
-    if (packed && block_of_rows > 0)
-      add(", packed, blocks of rows",
-          {cut,
-           {pack(i), block(i, block_of_rows, i + "b", "")},
-           strips,
-           {by_rows, product, unroll}},
-          true);
+    if (packed && block_of_rows > 0) {
+      const Steps blocks = {pack(i), block(i, block_of_rows, i + "b", "")},
+                  tiles = {by_rows, product, unroll};
+      add(", packed, blocks of rows", {cut, blocks, strips, tiles}, true);
+      if (const Steps copies = copied_rows(i); !copies.empty())
+        add(", packed, blocks of rows copied", {cut, blocks, copies, strips, tiles}, true);
+    }
     if (packed) pack_both(name, rows, columns, pack(i), strips, {by_rows}, {product, unroll});
     if (turns) return;
     add("", {strips, {by_rows, product, unroll}});
@@ -182,6 +186,25 @@ class Tiles {
       for (const std::string& name : o.loops) bytes *= static_cast<double>(most_of(loop(name)));
       if (bytes <= static_cast<double>(second_)) return {};
       out.push_back({"pack_operand", with_unit({Value(o.buffer), Value(before), Value(strip)})});
+    }
+    return out;
+  }
+
+  // In front of the loop, as they lie: those operands whose rows go along the sum, in an array so
+  // wide that the lines of a tile's rows, read term by term, push each other out.
+  Steps copied_rows(const std::string& before) const {
+    Steps out;
+    for (const Operand& o : nest_.operands) {
+      const auto row = o.dimension.find(nest_.row_loop),
+                 sum = o.dimension.find(nest_.reduction_loop);
+      if (o.along_vector || !o.one_way || o.halo || o.strip > 0 || row == o.dimension.end() ||
+          sum == o.dimension.end() || sum->second + 1 != o.rank)
+        continue;
+      const std::optional<int64_t> terms = loop(nest_.reduction_loop).extent;
+      if (!terms || *terms * bytes_of(nest_.precision) % kCrowded != 0) continue;
+      ScheduleStep copy{"pack_operand", with_unit({Value(o.buffer), Value(before), Value(0)})};
+      copy.named = {{"dim", static_cast<int64_t>(sum->second)}};
+      out.push_back(std::move(copy));
     }
     return out;
   }

@@ -318,6 +318,40 @@ TEST_F(ProgramSearchTest, rows_that_step_over_their_array_are_packed_too) {
   EXPECT_TRUE(both_packed().empty());
 }
 
+std::string product_of_terms(const std::string& terms) {
+  return "@proc\ndef product(A: f32[40, " + terms + "], B: f32[" + terms +
+         R"(, 100], C: f32[40, 100]):
+    for i in seq(0, 40):
+        for j in seq(0, 100):
+            for k in seq(0, )" +
+         terms + R"():
+                C[i, j] += A[i, k] * B[k, j]
+)";
+}
+
+TEST_F(ProgramSearchTest, rows_a_power_of_two_apart_are_copied_block_by_block) {
+  for (TargetLevel& level : levels_)
+    if (level.is_cache()) level.bytes = 4096;
+  const auto copies = [&](const ProcPtr& p) {
+    std::vector<Finish> out;
+    for (Finish& f : register_tiles_of(inspect_nest(*p), *target_, levels_, context_.instructions))
+      if (f.name.find("rows copied") != std::string::npos) out.push_back(std::move(f));
+    return out;
+  };
+  const ProcPtr p = parsed(product_of_terms("256"));
+  const std::vector<Finish> finishes = copies(p);
+  ASSERT_FALSE(finishes.empty());
+  for (const FinishedNest& made : finish_all({p, {}, false}, finishes, PartPricing(context_), {})) {
+    ASSERT_TRUE(made.plan) << made.refusals.at(0).text();
+    const std::string text = str(*made.plan->proc);
+    const size_t blocks = text.find("for ib in seq("), copy = text.find("A_pack : f32["),
+                 strips = text.find("for jo in seq(");
+    EXPECT_TRUE(blocks < copy && copy < strips && strips != std::string::npos) << text;
+    expect_same_result(p, made.plan->proc, script_text(*p, made.plan->steps));
+  }
+  EXPECT_TRUE(copies(parsed(product_of_terms("250"))).empty());
+}
+
 // The first tile of a finish is not made where what it is made of was refused: the steps behind
 // would unroll all that is there.
 TEST_F(ProgramSearchTest, a_finish_ends_with_its_first_refused_step) {
