@@ -221,7 +221,7 @@ class ProgramSearch::Impl {
     }
   }
 
-  // Did it have a plan?
+  // Is there such a form?
   bool factors_in_blocks(const Schedule& start, std::vector<Plan>& plans, int depth) {
     const Target& target = *request_.target;
     if (!target.vector_memory || interrupted()) return false;

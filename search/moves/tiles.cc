@@ -38,9 +38,8 @@ int64_t block_rows(const NestLoop& loop, int64_t rows, int64_t held) {
   return block;
 }
 
-// Rows a multiple of so many bytes apart share few sets of a nearest cache, four of its 64 at most,
-// which is what one of lines of 64 bytes has nearly everywhere.
-constexpr int64_t kCrowded = 1024;
+// Rows a multiple of so many lines apart share few sets of a nearest cache: four of 64.
+constexpr int64_t kCrowdedLines = 16;
 
 class Tiles {
  public:
@@ -53,6 +52,8 @@ class Tiles {
     const NearestCaches caches = nearest_caches(levels);
     nearest_ = caches.first;
     second_ = caches.second;
+    if (const std::vector<TargetLevel> all = caches_of(levels); !all.empty())
+      crowded_ = kCrowdedLines * all.front().line_bytes;
   }
 
   std::vector<Finish> run() {
@@ -201,7 +202,7 @@ class Tiles {
           sum == o.dimension.end() || sum->second + 1 != o.rank)
         continue;
       const std::optional<int64_t> terms = loop(nest_.reduction_loop).extent;
-      if (!terms || *terms * bytes_of(nest_.precision) % kCrowded != 0) continue;
+      if (!terms || crowded_ == 0 || *terms * bytes_of(nest_.precision) % crowded_ != 0) continue;
       ScheduleStep copy{"pack_operand", with_unit({Value(o.buffer), Value(before), Value(0)})};
       copy.named = {{"dim", static_cast<int64_t>(sum->second)}};
       out.push_back(std::move(copy));
@@ -232,6 +233,7 @@ class Tiles {
   const int64_t lanes_;
   const ValueList unit_;
   int64_t nearest_ = 0, second_ = 0;  // bytes of the first two caches
+  int64_t crowded_ = 0;               // between rows that push each other out
   std::vector<Finish> out_;
 };
 
