@@ -122,7 +122,10 @@ void Measuring::written_otherwise(const Deadline& deadline) {
 // left of the trials.
 void Measuring::refine(size_t most, size_t kept, const Deadline& deadline) {
   for (int in_vain = 0; in_vain < kInVain && !deadline.over();) {
-    compare_fastest(kRefinedFrom * top(), 2 * kMostRounds, deadline);
+    if (calls_are_short())
+      compare_fastest(kRefinedFrom * top(), 2 * kMostRounds, deadline);
+    else
+      compare_fastest(top(), kMostRounds, deadline);
     const double before = run_.best_seconds;
     const size_t first = proposals_.states().size();
     const size_t room = most - std::min(most, measured_.trials.size());
@@ -259,8 +262,10 @@ size_t Measuring::wide_field() const {
 }
 
 // Who is among the few of the shoot-out is not left to times of one run each; nor is who is worth
-// the other compilers.
+// the other compilers. Of longer calls there is no time for more than one comparison: a schedule
+// more is worth more.
 void Measuring::narrow_field(const Deadline& deadline) {
+  if (!calls_are_short()) return compare_fastest(wide_field(), kMostRounds, deadline);
   int rounds = kMostRounds;
   for (size_t most = wide_field(); most >= top() && rounds <= kMostOfLast; most /= 2, rounds *= 2)
     compare_fastest(most, rounds, deadline);
@@ -270,6 +275,7 @@ void Measuring::narrow_field(const Deadline& deadline) {
 }
 
 size_t Measuring::top() const { return static_cast<size_t>(std::max(1, request_.top_k)); }
+bool Measuring::calls_are_short() const { return run_.best_seconds <= kSecondsOfRound; }
 
 // Times of one run for those that may win; what it takes is part of the measuring.
 void Measuring::compare_fastest(size_t most, int most_rounds, const Deadline& deadline) {
@@ -278,13 +284,9 @@ void Measuring::compare_fastest(size_t most, int most_rounds, const Deadline& de
   const double each =
       compared_ == 0 ? seconds_each() : comparing_seconds_ / static_cast<double>(compared_);
   if (deadline.over() || static_cast<double>(most) * each > deadline.left()) return;
-  const auto rounds_of = [&](size_t field) {
-    const double round = static_cast<double>(field) * std::max(run_.best_seconds, kSecondsOfRound);
-    return kShareOfComparing * std::min(1e6, deadline.left()) / round - kOtherCalls;
-  };
-  while (most > top() && rounds_of(most) < kFewestRounds) most = std::max(top(), most / 2);
-  const double fit = rounds_of(most);
-  if (run_.best_seconds > kSecondsOfRound && fit < kFewestRounds) return;
+  const double round = static_cast<double>(most) * std::max(run_.best_seconds, kSecondsOfRound);
+  const double fit = kShareOfComparing * std::min(1e6, deadline.left()) / round - kOtherCalls;
+  if (!calls_are_short() && fit < kFewestRounds) return;
   const int rounds = std::clamp(static_cast<int>(fit), kFewestRounds, most_rounds);
   const DeadlineScope scope(deadline);
   const double begun = run_.clock.seconds();

@@ -68,7 +68,8 @@ class Measuring {
   std::map<std::string, double> seconds_of_states() const;
   /// A semifinal: those within the noise of the best are timed side by side.
   size_t wide_field() const;
-  size_t top() const;  // of the shoot-out
+  size_t top() const;            // of the shoot-out
+  bool calls_are_short() const;  // so that comparing costs little beside compiling
   void compare_fastest(size_t most, int most_rounds, const Deadline& deadline);
   /// Semifinals of fewer and fewer.
   void narrow_field(const Deadline& deadline);
