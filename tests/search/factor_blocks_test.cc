@@ -21,7 +21,7 @@ std::optional<Schedule> in_blocks(const std::string& text, const NearestCaches& 
   return with_factors_in_blocks({parsed(text), {}, false}, caches, unit, 1);
 }
 
-// The nest of 40 x 26 x 32 in an order, of a sum.
+// A sum over 32 terms for each of so many rows and 26 columns, the loops in an order.
 std::string product(const std::string& rows, const std::string& order, const std::string& sum) {
   const std::map<char, std::string> extents = {{'i', rows}, {'j', "26"}, {'k', "32"}};
   std::string out = "@proc\ndef p(s: f32, A: f32[" + rows + ", 32], T: f32[32, " + rows +
