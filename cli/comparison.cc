@@ -69,7 +69,7 @@ Comparison compare_with_peers(const Candidate& contender, const KernelEntry* ent
   shooting.reference = kOurs;
   comparison.result = arena->compete(contenders, problem.args, problem.test, shooting);
   if (roof < contenders.size()) {
-    const double flops = contenders[roof].roof->flops_per_step * static_cast<double>(kRoofSteps);
+    const double flops = contenders[roof].roof->work;
     const double seconds = comparison.result.contenders[roof].median;
     comparison.peak = seconds > 0 ? options.threads * flops / seconds * 1e-9 : 0;
     comparison.result.contenders.pop_back();

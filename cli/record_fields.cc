@@ -79,12 +79,23 @@ TuneStatistics statistics_of(const JsonFields& search) {
   return statistics;
 }
 
+namespace {
+
+Json json_of(const std::vector<ResourceShare>& shares) {
+  Json json = Json::List();
+  for (const ResourceShare& s : shares) json.add({{"name", s.name}, {"percent", s.percent}});
+  return json;
+}
+
+}  // namespace
+
 Json json_of(const Roofline& roofline) {
   return {{"operations_per_byte", roofline.intensity},
           {"bound", roofline.memory_bound ? "memory" : "arithmetic"},
           {"level", roofline.level},
           {"level_gbytes_per_second", roofline.level_gbytes},
-          {"percent", roofline.percent}};
+          {"percent", roofline.percent},
+          {"parts", json_of(roofline.shares)}};
 }
 
 std::optional<Roofline> roofline_in(const JsonFields& record) {
@@ -96,6 +107,8 @@ std::optional<Roofline> roofline_in(const JsonFields& record) {
   roofline.level = fields.text("level");
   roofline.level_gbytes = fields.number("level_gbytes_per_second");
   roofline.percent = fields.number("percent");
+  for (const JsonFields& part : fields.objects("parts"))
+    roofline.shares.push_back({part.text("name"), part.number("percent")});
   return roofline;
 }
 

@@ -242,6 +242,8 @@ std::string bound_text(const TuneRequest& request, const TuneResult& result,
   if (roofline)
     out += "bound by " + (roofline->percent < 50 ? chain_of(request, result) : "") +
            str(*roofline) + "\n";
+  if (roofline && !roofline->shares.empty())
+    out += "busy     " + shares_text(roofline->shares) + " of the time, by the cost model\n";
   for (const std::string& note : notes_of(request, result)) out += "note     " + note + "\n";
   out += fmt::format("proof    {}\n", proof_level_name(result.proof));
   if (result.winner && !result.cycles && result.seconds == 0 &&

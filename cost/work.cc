@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "cost/size_polynomial.h"
 
@@ -59,6 +60,13 @@ SizePolynomial points_of(const Loops& loops) {
   return count;
 }
 
+// The product that a sum takes, its sign apart; null: it is none.
+const BinOp* product_in(const ExprPtr& e) {
+  if (const auto* sign = e->as<USub>()) return product_in(sign->arg);
+  const auto* op = e->as<BinOp>();
+  return op != nullptr && op->op == BinOpKind::kMul && is_data(e->type) ? op : nullptr;
+}
+
 // A sign is part of the operation around it: a - b and a + -(b * c) are one and two.
 // Arithmetic on data alone: what computes an index or a condition is not counted, nor is a cast.
 int operations_of(const ExprPtr& e) {
@@ -88,25 +96,35 @@ class WorkCounter {
     // Arguments only: what the procedure allocates need never leave the caches.
     for (const Arg& a : p.args)
       if (is_data(a.type.scalar) && a.type.is_tensor()) arrays_[a.name] = a.type;
+    std::vector<Sym> around;
+    note_writes(p.body, around);
     block(p.body, {});
   }
 
   std::optional<SizePolynomial> operations() const {
     return operations_known_ ? std::optional(operations_) : std::nullopt;
   }
+  /// Meaningful where operations() is known.
+  const std::map<std::string, SizePolynomial>& kinds() const { return kinds_; }
 
-  std::optional<SizePolynomial> bytes() const {
+  /// Each element is moved once in each direction, the least that any schedule has to.
+  struct Bytes {
+    SizePolynomial read, written, updated;
+    SizePolynomial moved() const { return read + written + updated * SizePolynomial(2); }
+  };
+  std::optional<Bytes> bytes() const {
     if (!operations_known_ || !bytes_known_) return std::nullopt;
-    SizePolynomial total;
+    Bytes out;
     for (const auto& [name, traffic] : traffic_) {
       const Type& type = arrays_.at(name);
       const std::optional<SizePolynomial> elements = elements_of(traffic, type);
       if (!elements) return std::nullopt;
-      // Each element is moved once in each direction, the least that any schedule has to.
-      const int times = (traffic.incoming ? 1 : 0) + (traffic.written ? 1 : 0);
-      total = total + *elements * SizePolynomial(times * bytes_of(type.scalar));
+      SizePolynomial& total = !traffic.written   ? out.read
+                              : traffic.incoming ? out.updated
+                                                 : out.written;
+      total = total + *elements * SizePolynomial(bytes_of(type.scalar));
     }
-    return total;
+    return out;
   }
 
  private:
@@ -127,11 +145,13 @@ class WorkCounter {
     } else if (const auto* a = s.as<Assign>()) {
       reads(a->rhs, loops);
       count(operations_of(a->rhs), loops);
+      count_kinds(a->rhs, loops);
       access(a->name, a->idx, loops, false, true);
     } else if (const auto* r = s.as<Reduce>()) {
       reads(r->rhs, loops);
       // One more: the reduction itself.
       count(operations_of(r->rhs) + 1, loops);
+      count_reduction(*r, loops);
       access(r->name, r->idx, loops, true, true);
     } else if (const auto* c = s.as<Call>()) {
       call(*c, loops);
@@ -143,6 +163,96 @@ class WorkCounter {
 
   void count(int operations, const Loops& loops) {
     if (operations > 0) operations_ = operations_ + points_of(loops) * SizePolynomial(operations);
+  }
+
+  // --- by kind: what no schedule does without -------------------------------------------------
+
+  void count_reduction(const Reduce& r, const Loops& loops) {
+    const BinOp* product = r.op == ReduceOp::kAdd ? product_in(r.rhs) : nullptr;
+    if (product != nullptr && moving(r.rhs, loops).size() == loops.size())
+      return fused(*product, points_of(loops), loops);
+    add(r.op == ReduceOp::kAdd ? "+" : r.op == ReduceOp::kMax ? "fmax" : "fmin", points_of(loops));
+    count_kinds(r.rhs, loops);
+  }
+
+  // Each operation as often as its value changes: what moves with few of the loops around it is
+  // computed once for the others, wherever these stand.
+  void count_kinds(const ExprPtr& e, const Loops& loops) {
+    if (!is_data(e->type) || e->as<Read>() != nullptr || e->as<WindowExpr>() != nullptr) return;
+    const auto* op = e->as<BinOp>();
+    if (op != nullptr) return binary(e, *op, loops);
+    if (const auto* function = e->as<Extern>()) add(function->fn, points_of(moving(e, loops)));
+    for (const ExprPtr& child : expr_children(*e)) count_kinds(child, loops);
+  }
+
+  void binary(const ExprPtr& e, const BinOp& op, const Loops& loops) {
+    const Loops around = moving(e, loops);
+    const bool adds = op.op == BinOpKind::kAdd || op.op == BinOpKind::kSub;
+    // Of two products one is part of the instruction that adds them.
+    for (const auto& [taken, other] : {std::pair(op.lhs, op.rhs), std::pair(op.rhs, op.lhs)}) {
+      const BinOp* product = adds ? product_in(taken) : nullptr;
+      if (product == nullptr || moving(taken, loops).size() != around.size()) continue;
+      fused(*product, points_of(around), loops);
+      return count_kinds(other, loops);
+    }
+    // What is divided by changes less often: its reciprocal is multiplied by.
+    const Loops below = op.op == BinOpKind::kDiv ? moving(op.rhs, loops) : around;
+    const bool reciprocal = below.size() != around.size();
+    if (reciprocal) add("/", points_of(below));
+    add(adds                                     ? "+"
+        : op.op == BinOpKind::kMul || reciprocal ? "*"
+        : op.op == BinOpKind::kDiv               ? "/"
+                                                 : "other",
+        points_of(around));
+    count_kinds(op.lhs, loops);
+    count_kinds(op.rhs, loops);
+  }
+
+  void fused(const BinOp& product, const SizePolynomial& times, const Loops& loops) {
+    add("fma", times);
+    count_kinds(product.lhs, loops);
+    count_kinds(product.rhs, loops);
+  }
+  void add(const std::string& kind, const SizePolynomial& times) {
+    kinds_[kind] = kinds_[kind] + times;
+  }
+
+  // The loops with which a value moves: those that it mentions, those around it that also hold a
+  // statement that writes what it reads, and those that their bounds follow.
+  Loops moving(const ExprPtr& e, const Loops& loops) const {
+    std::set<Sym> with;
+    moved_by(e, with);
+    Loops out;
+    for (size_t k = loops.size(); k-- > 0;) {
+      if (with.count(loops[k].iter) == 0) continue;
+      out.insert(out.begin(), loops[k]);
+      for (const Loop& outer : loops)
+        if (loops[k].lo.mentions(outer.iter) || loops[k].hi.mentions(outer.iter))
+          with.insert(outer.iter);
+    }
+    return out;
+  }
+  void moved_by(const ExprPtr& e, std::set<Sym>& with) const {
+    const auto* read = e->as<Read>();
+    if (read != nullptr) with.insert(read->name);
+    if (const auto written = read != nullptr ? written_in_.find(read->name) : written_in_.end();
+        written != written_in_.end())
+      with.insert(written->second.begin(), written->second.end());
+    for (const ExprPtr& child : expr_children(*e)) moved_by(child, with);
+  }
+  // The iterators around every statement that writes a buffer.
+  void note_writes(const Block& b, std::vector<Sym>& around) {
+    for (const StmtPtr& s : b) {
+      const auto* f = s->as<For>();
+      if (f != nullptr) around.push_back(f->iter);
+      if (const auto* a = s->as<Assign>())
+        written_in_[a->name].insert(around.begin(), around.end());
+      if (const auto* r = s->as<Reduce>())
+        written_in_[r->name].insert(around.begin(), around.end());
+      note_writes(body_of(*s), around);
+      note_writes(orelse_of(*s), around);
+      if (f != nullptr) around.pop_back();
+    }
   }
 
   // The callee's operations, its control arguments being what is passed.
@@ -356,6 +466,8 @@ class WorkCounter {
   std::map<Sym, Type> arrays_;
   std::map<Sym, Traffic> traffic_;
   SizePolynomial operations_;
+  std::map<std::string, SizePolynomial> kinds_;
+  std::map<Sym, std::set<Sym>> written_in_;  // buffers; iterators
   bool operations_known_ = true, bytes_known_ = true;
 };
 
@@ -376,7 +488,17 @@ SizeFormula formula_of(const Proc& p, const std::optional<SizePolynomial>& work)
 
 Work work_of(const Proc& p) {
   const WorkCounter counter(p);
-  return {formula_of(p, counter.operations()), formula_of(p, counter.bytes())};
+  Work out;
+  out.operations = formula_of(p, counter.operations());
+  if (!out.operations.text().empty())
+    for (const auto& [kind, count] : counter.kinds()) out.kinds[kind] = formula_of(p, count);
+  if (const std::optional<WorkCounter::Bytes> bytes = counter.bytes()) {
+    out.bytes = formula_of(p, bytes->moved());
+    out.read = formula_of(p, bytes->read);
+    out.written = formula_of(p, bytes->written);
+    out.updated = formula_of(p, bytes->updated);
+  }
+  return out;
 }
 
 }  // namespace exotune

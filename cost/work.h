@@ -10,6 +10,9 @@
 //
 // Bytes: of each array argument the elements whose incoming value is read, and those that are
 // written, each once: what a cache that holds everything would move. Scalars count nothing.
+#include <map>
+#include <string>
+
 #include "core/ir/proc.h"
 #include "hw/size_formula.h"
 
@@ -18,6 +21,14 @@ namespace exotune {
 struct Work {
   SizeFormula operations;  // without text where they cannot be counted
   SizeFormula bytes;
+  /// The operations that a schedule needs, by kind: "fma", one for a product and the sum that takes
+  /// it, "+" (and -), "*", "/", functions by name ("exp"; a max= is an "fmax"). Each counts as
+  /// often as its value changes: what moves with few of the loops around it is computed ahead, and
+  /// multiplied by where it was divided by. Empty where operations cannot be counted.
+  std::map<std::string, SizeFormula> kinds;
+  /// Bytes of the elements that only come in, that only go out, and that do both in place: `bytes`
+  /// is the first two and twice the third. Without text where they cannot be counted.
+  SizeFormula read, written, updated;
 };
 
 /// Exact for loops with affine bounds, triangles included, and for guards that cut off a part of

@@ -1,12 +1,27 @@
 #include "runners/arena.h"
 
+#include <functional>
+
 #include "core/base/diagnostic.h"
+#include "runners/machine_peak.h"
 #include "runners/native_runner.h"
 #include "runners/other_compilers.h"
 #include "runners/work_directory.h"
 
 namespace exotune {
 namespace {
+
+// Nothing: the loop does not compile (no such instruction here), or would do nothing.
+std::optional<Contender> contender_of(const std::string& name, const std::function<Roof()>& make) {
+  try {
+    Contender out;
+    out.name = name;
+    out.roof = make();
+    return out.roof->work > 0 ? std::optional(std::move(out)) : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
 
 class NativeArena : public Arena {
  public:
@@ -25,15 +40,13 @@ class NativeArena : public Arena {
   }
 
   std::optional<Contender> roof(ElementType precision) override {
-    try {
-      Contender out;
-      out.name = "peak";
-      out.roof = make_roof(toolchain_, precision, directory_.path());
-      if (out.roof->flops_per_step <= 0) return std::nullopt;
-      return out;
-    } catch (const Error&) {
-      return std::nullopt;  // no such instruction here: there is no roof to speak of
-    }
+    return contender_of("peak",
+                        [&] { return make_roof(toolchain_, precision, directory_.path()); });
+  }
+
+  std::optional<Contender> memory_roof(const Traffic& traffic) override {
+    return contender_of("bandwidth",
+                        [&] { return make_memory_roof(toolchain_, traffic, directory_.path()); });
   }
 
   PeerReport peers(const PeerProblem& problem) override {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "runners/memory_roof.h"
 #include "runners/shootout.h"
 
 namespace exotune {
@@ -20,8 +21,9 @@ class Arena {
                                  const ShootoutOptions& options) = 0;
   /// GFLOP/s of one core at this moment, for orientation; 0 when unknown.
   virtual double peak(ElementType precision) = 0;
-  /// The roof to run among the contenders; nothing where there is none.
+  /// Roofs to run among the contenders: of arithmetic, and of memory; nothing where there is none.
   virtual std::optional<Contender> roof(ElementType precision) = 0;
+  virtual std::optional<Contender> memory_roof(const Traffic& traffic) = 0;
   /// The libraries that can be asked to compete in `problem`.
   virtual PeerReport peers(const PeerProblem& problem) = 0;
   /// What other compilers, or this one when it may do as it likes, make of the nest as written.

@@ -9,25 +9,23 @@
 #include "core/base/diagnostic.h"
 #include "runners/batch_timer.h"
 #include "runners/sandbox.h"
-#include "runners/shared_object.h"
 #include "runners/work_directory.h"
 
 namespace exotune {
 
 namespace {
 
+constexpr int64_t kRoofSteps = 5000;  // of one call among the contenders
+
 // Vector extensions, or the instruction that a target names: one text for every machine. 12 chains
 // cover a latency of 4 on two pipes with a margin, and fit 16 registers.
 constexpr const char* kSource = R"probe(
-#include <stdint.h>
-#include <string.h>
 typedef T V __attribute__((vector_size(BYTES)));
-typedef int64_t W __attribute__((vector_size(BYTES), aligned(8), may_alias));
 #define LANES (BYTES / sizeof(T))
 
 #ifdef OPERATIONS
 /* Chains of the target's own instruction, each from another start: equal ones would become one. */
-double peak_flops(int64_t steps, double seed) {
+ROOF {
   OPERAND x, y;
   CHAIN c[12];
   memset(&x, 0x3f, sizeof x);
@@ -49,7 +47,7 @@ double peak_flops(int64_t steps, double seed) {
 int64_t flops_per_step(void) { return 12 * OPERATIONS; }
 #else
 /* 12 * LANES * 2 floating-point operations a step. */
-double peak_flops(int64_t steps, double seed) {
+ROOF {
   V a[12], x, y;
   for (int k = 0; k < 12; ++k) for (unsigned l = 0; l < LANES; ++l) a[k][l] = (T)(seed + k);
   for (unsigned l = 0; l < LANES; ++l) { x[l] = (T)(1 - seed * 1e-6); y[l] = (T)(seed * 1e-6); }
@@ -110,34 +108,12 @@ std::string source_for(const TargetToolchain& toolchain, ElementType precision) 
   return text + "#define T float\n" + kSource;
 }
 
-/// The probe's shared object in `directory`.
-std::string compile_probe(const TargetToolchain& toolchain, ElementType precision,
-                          const std::string& directory) {
-  require_cpu(toolchain);
-  SharedObjectRequest request;
-  request.compiler = toolchain.cc;
-  request.flags = toolchain.flags;
-  for (std::string& flag : request.flags)
-    if (flag == "-O3") flag = "-O2";
-  const int bytes = std::max(toolchain.vector_bytes, 16);
-  for (const std::string& flag :
-       {std::string("-w"), std::string("-ffp-contract=fast"), "-DBYTES=" + std::to_string(bytes)})
-    request.flags.push_back(flag);
-  request.source = source_for(toolchain, precision);
-  request.name = "peak";
-  std::string error;
-  std::string library = compile_shared_object(request, directory, &error);
-  if (library.empty())
-    throw Error(Diagnostic{{}, "the peak measurement does not compile: " + error, {}, {}},
-                ExitCode::kUnavailable);
-  return library;
-}
-
 /// The probe for one vector width, compiled and gone with the object.
 class Probe {
  public:
   Probe(const TargetToolchain& toolchain, ElementType precision)
-      : directory_(""), library_(compile_probe(toolchain, precision, directory_.path())) {}
+      : directory_(""),
+        library_(compile_roof(toolchain, source_for(toolchain, precision), directory_.path())) {}
 
   /// Runs `body(find, results)` in a child; throws when it does not end well.
   template <class F>
@@ -177,7 +153,7 @@ int64_t cache_bytes(int name, int64_t fallback) {
 double measure_peak(const TargetToolchain& toolchain, ElementType precision) {
   const Probe probe(toolchain, precision);
   return probe.measure(1, [](void* library, double* best) {
-    auto* run = symbol<double(int64_t, double)>(library, "peak_flops");
+    auto* run = symbol<double(int64_t, double)>(library, "roof");
     const auto per_step = static_cast<double>(symbol<int64_t()>(library, "flops_per_step")());
     // Long beside a tick of the clock, short beside what else runs: the best of 25 batches counts.
     constexpr int64_t kSteps = 200'000;
@@ -194,7 +170,7 @@ double measure_peak(const TargetToolchain& toolchain, ElementType precision) {
 Roof make_roof(const TargetToolchain& toolchain, ElementType precision,
                const std::string& directory) {
   Roof roof;
-  roof.library = compile_probe(toolchain, precision, directory);
+  roof.library = compile_roof(toolchain, source_for(toolchain, precision), directory);
   SharedMemory memory(sizeof(double));
   auto* flops = memory.as<double>();
   run_in_child(
@@ -203,7 +179,8 @@ Roof make_roof(const TargetToolchain& toolchain, ElementType precision,
           *flops = static_cast<double>(symbol<int64_t()>(library, "flops_per_step")());
       },
       20);
-  roof.flops_per_step = *flops;
+  roof.steps = kRoofSteps;
+  roof.work = *flops * static_cast<double>(kRoofSteps);
   return roof;
 }
 

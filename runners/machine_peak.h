@@ -3,7 +3,7 @@
 #include <string>
 
 #include "runners/candidate.h"
-#include "runners/toolchain.h"
+#include "runners/roof.h"
 
 namespace exotune {
 
@@ -20,12 +20,8 @@ struct Bandwidth {
 /// or the compiler fails.
 double measure_peak(const TargetToolchain& toolchain, ElementType precision);
 
-/// The loop that measures the peak, to run in turn with what it is the roof of.
-struct Roof {
-  std::string library;        // a shared object with `double peak_flops(int64_t steps, double)`
-  double flops_per_step = 0;  // of one core
-};
-/// Compiled into `directory`, where it stays. Throws as measure_peak does.
+/// The loop that measures the peak. Compiled into `directory`, where it stays. Throws as
+/// measure_peak does.
 Roof make_roof(const TargetToolchain& toolchain, ElementType precision,
                const std::string& directory);
 

@@ -18,13 +18,13 @@
 #include <string>
 #include <vector>
 
-#include "runners/machine_peak.h"
 #include "runners/native_runner.h"
 #include "runners/peers.h"
+#include "runners/roof.h"
 
 namespace exotune {
 
-/// A candidate, a peer's call on the same arguments, or the machine's roof.
+/// A candidate, a peer's call on the same arguments, or a roof of the machine.
 struct Contender {
   std::string name;                    // shown in tables; unique
   std::optional<Candidate> candidate;  // exactly one of the three
@@ -38,8 +38,6 @@ struct Contender {
 /// One of our own.
 Contender contender_of(std::string name, Candidate candidate);
 Contender contender_of(std::string name, PeerCall peer);
-/// Calls of a contender with a roof take this many steps of it.
-inline constexpr int64_t kRoofSteps = 5000;
 
 /// How fair, and how long, a comparison is; the defaults are those of `kernel` and `bench`.
 /// Seconds.

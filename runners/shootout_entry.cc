@@ -21,17 +21,16 @@ constexpr double kShareOfRound = 2;        // times what its calls take: their d
 
 Binder load_roof(const Roof& roof, std::string* error) {
   void* library = dlopen(roof.library.c_str(), RTLD_NOW | RTLD_LOCAL);
-  const auto run = library
-                       ? reinterpret_cast<double (*)(int64_t, double)>(dlsym(library, "peak_flops"))
-                       : nullptr;
+  const auto run =
+      library ? reinterpret_cast<double (*)(int64_t, double)>(dlsym(library, "roof")) : nullptr;
   if (!run) {
-    *error = "no peak_flops";
+    *error = "no roof";
     return {};
   }
-  return [run](const std::vector<void**>&) -> BoundCall {
-    return [run](int64_t calls) {
+  return [run, steps = roof.steps](const std::vector<void**>&) -> BoundCall {
+    return [run, steps](int64_t calls) {
       volatile double sink = 0;
-      for (int64_t i = 0; i < calls; ++i) sink = run(kRoofSteps, 1.5);
+      for (int64_t i = 0; i < calls; ++i) sink = run(steps, 1.5);
       (void)sink;
     };
   };

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/interp/interp.h"
+#include "search/bounds.h"
 #include "search/finals.h"
 #include "search/peer_problem.h"
 #include "search/tuning_context.h"
@@ -82,7 +83,7 @@ void FinalRound::run() {
   if (shot.winner < 0) {
     for (const ContenderResult& c : shot.contenders)
       if (c.status != TrialStatus::kOk) run_.result.failures.push_back(failure_text(c));
-    for (size_t k = field.rivals; k < field.roof; ++k) miss(shot.contenders[k]);
+    for (size_t k = field.rivals; k < field.roofs; ++k) miss(shot.contenders[k]);
     return;
   }
   // Copies: one more trial moves the others.
@@ -99,8 +100,8 @@ void FinalRound::run() {
   enter_winner(best, shot.contenders[w]);
 }
 
-// Contenders in the order in which `rivals`, `peers` and `roof` divide them: ours first, then
-// schedules to compare with, then libraries, and the machine's roof last.
+// Contenders in the order in which `rivals`, `peers` and `roofs` divide them: ours first, then
+// schedules to compare with, then libraries, and the machine's roofs last.
 FinalRound::Field FinalRound::field_of(const std::vector<const Trial*>& finalists) {
   Field out;
   for (const Trial* t : finalists)
@@ -125,16 +126,16 @@ FinalRound::Field FinalRound::field_of(const std::vector<const Trial*>& finalist
   out.peers = out.contenders.size();
   if (request_.with_peers)
     add_peers(out.contenders, run_.deadline.within(kShareOfPeers * run_.deadline.left()));
-  out.roof = out.contenders.size();
-  add_roof(out.contenders);
+  out.roofs = out.contenders.size();
+  add_roofs(out.contenders);
   return out;
 }
 
 // Ratios are to the winner and of the same rounds: what slowed the machine slowed both.
 void FinalRound::enter_rows(const Field& field, const ShootoutResult& shot, size_t winner) {
-  if (field.roof < field.contenders.size())
-    take_peak(shot, winner, field.roof, *field.contenders[field.roof].roof);
-  for (size_t k = field.rivals; k < field.roof; ++k) {
+  for (size_t k = field.roofs; k < field.contenders.size(); ++k)
+    take_roof(shot.ratio(winner, k), *field.contenders[k].roof);
+  for (size_t k = field.rivals; k < field.roofs; ++k) {
     const ContenderResult& c = shot.contenders[k];
     const Ratio ratio = shot.ratio(winner, k);
     if (c.status != TrialStatus::kOk) run_.result.failures.push_back(failure_text(c));
@@ -381,14 +382,19 @@ void FinalRound::add_peers(std::vector<Contender>& contenders, const Deadline& d
     run_.result.missed.push_back(std::string("libraries: ") + kTimeWasOver);
 }
 
-// The machine's roof, where there is time to find it.
-void FinalRound::add_roof(std::vector<Contender>& contenders) {
-  const std::optional<ElementType> type = run_.peak_type();
-  if (request_.kernel.flops.text().empty() || !type || run_.deadline.over()) return;
+// The machine's roofs, where there is time to find them.
+void FinalRound::add_roofs(std::vector<Contender>& contenders) {
   const DeadlineScope scope(run_.deadline);
+  const auto add = [&](std::optional<Contender> roof) {
+    if (roof) contenders.push_back(std::move(*roof));
+  };
+  const std::optional<ElementType> type = run_.peak_type();
   try {
-    if (std::optional<Contender> peak = bench_.arena->roof(*type))
-      contenders.push_back(std::move(*peak));
+    if (!request_.kernel.flops.text().empty() && type && !run_.deadline.over())
+      add(bench_.arena->roof(*type));
+    // Of one core: what several have together is no sum.
+    if (request_.threads == 1 && !run_.deadline.over())
+      add(bench_.arena->memory_roof(traffic_of(*request_.proc, request_.kernel, run_.sizes)));
   } catch (const Error&) {
     if (!run_.deadline.over()) throw;
   }
@@ -444,13 +450,18 @@ std::optional<Trial> FinalRound::shared_out(const std::vector<Trial>& finalists,
   return two;
 }
 
-// The peak as the rounds of the shoot-out saw it beside the winner.
-void FinalRound::take_peak(const ShootoutResult& shot, size_t winner, size_t roof,
-                           const Roof& loop) {
-  const Ratio ratio = shot.ratio(winner, roof);
-  if (ratio.rounds == 0 || run_.result.gflops <= 0) return;
-  const double flops = request_.threads * loop.flops_per_step * static_cast<double>(kRoofSteps);
-  const double share = request_.kernel.flops.evaluate(run_.sizes) / flops * ratio.median;
+// A roof as the rounds of the shoot-out saw it beside the winner.
+void FinalRound::take_roof(const Ratio& of_winner, const Roof& roof) {
+  if (of_winner.rounds == 0) return;
+  if (roof.of_memory) {
+    const Traffic traffic = traffic_of(*request_.proc, request_.kernel, run_.sizes);
+    run_.result.memory_seconds =
+        run_.result.seconds * of_winner.median * traffic.moved() / roof.work;
+    return;
+  }
+  if (run_.result.gflops <= 0) return;
+  const double share = request_.kernel.flops.evaluate(run_.sizes) / (request_.threads * roof.work) *
+                       of_winner.median;
   if (share > 0) run_.result.peak_gflops = run_.result.gflops / share;
 }
 

@@ -46,14 +46,14 @@ class FinalRound {
                                      const Deadline& deadline);
   void shrink_to(double operations, const std::vector<std::string>& free, SizeBinding& sizes) const;
   void retract(const Trial& t, TrialStatus status, const std::string& cause);
-  // Finalists, rivals, peers, roof, in this order; each ends where the next begins.
+  // Finalists, rivals, peers, roofs, in this order; each ends where the next begins.
   struct Field {
     std::vector<Contender> contenders;
-    size_t rivals = 0, peers = 0, roof = 0;  // where each begins
+    size_t rivals = 0, peers = 0, roofs = 0;  // where each begins
   };
   Field field_of(const std::vector<const Trial*>& finalists);
   void add_peers(std::vector<Contender>& contenders, const Deadline& deadline);
-  void add_roof(std::vector<Contender>& contenders);
+  void add_roofs(std::vector<Contender>& contenders);
   size_t winner_of(const std::vector<Trial>& finalists, const ShootoutResult& shot,
                    SizeTable& table);
   FinalsAtSizes finals_of(const std::vector<Trial>& finalists);
@@ -61,7 +61,7 @@ class FinalRound {
   /// better than `winner`; else `winner` becomes the one of the two at the sizes of the run.
   std::optional<Trial> shared_out(const std::vector<Trial>& finalists, SizeTable table,
                                   size_t& winner);
-  void take_peak(const ShootoutResult& shot, size_t winner, size_t roof, const Roof& loop);
+  void take_roof(const Ratio& of_winner, const Roof& roof);
   void enter_rows(const Field& field, const ShootoutResult& shot, size_t winner);
   void miss(const ContenderResult& c);
   void enter_winner(const Trial& best, const ContenderResult& shot);

@@ -34,6 +34,7 @@ TEST(RecordFields, statistics_are_read_as_written) {
 TEST(RecordFields, a_roofline_is_read_as_written) {
   Roofline r;
   r.intensity = 2.5, r.memory_bound = true, r.level = "L2", r.level_gbytes = 80, r.percent = 75;
+  r.shares = {{"loads", 80}, {"arithmetic", 62.5}};
   const auto back = roofline_in(fields({{"roofline", json_of(r)}}));
   ASSERT_TRUE(back);
   EXPECT_EQ(json_of(*back), json_of(r));

@@ -47,6 +47,49 @@ TEST(Work, counts_max_choice_division_and_functions_and_no_moves) {
   EXPECT_EQ(w.bytes.text(), "8*n");
 }
 
+std::map<std::string, std::string> kinds_of(const std::string& text) {
+  std::map<std::string, std::string> out;
+  for (const auto& [kind, count] : work(text).kinds) out[kind] = count.text();
+  return out;
+}
+using Kinds = std::map<std::string, std::string>;
+
+TEST(Work, is_counted_by_kind_and_a_product_that_is_added_is_one) {
+  const std::string text =
+      "def f(n: size, x: f32[n], y: f32[n], z: f32[n]):\n    for i in seq(0, n):\n"
+      "        t: f32\n        t = (x[i] - z[i]) * (x[i] - z[i]) - x[i] * z[i]\n"
+      "        t max= x[i]\n        y[i] += -(t * z[i])\n        y[i] = exp(y[i]) / t\n";
+  EXPECT_EQ(
+      kinds_of(text),
+      (Kinds{{"*", "n"}, {"+", "2*n"}, {"/", "n"}, {"exp", "n"}, {"fma", "2*n"}, {"fmax", "n"}}));
+  EXPECT_EQ(work(text).operations.text(), "10*n");
+}
+
+TEST(Work, of_a_kind_counts_as_often_as_its_value_changes) {
+  // The mean of each row is taken away, and what is left divided by one number of the row.
+  EXPECT_EQ(kinds_of("def f(m: size, n: size, a: f32, x: f32[m, n], s: f32[m]):\n"
+                     "    for i in seq(0, m):\n        for j in seq(0, n):\n"
+                     "            s[i] += x[i, j]\n        for j in seq(0, n):\n"
+                     "            x[i, j] = (x[i, j] - s[i] * a) / sqrt(s[i] + a)\n"),
+            (Kinds{{"*", "m*n + m"}, {"+", "2*m*n + m"}, {"/", "m"}, {"sqrt", "m"}}));
+  // Once for each element of the first factor, whatever the order of the loops.
+  EXPECT_EQ(kinds_of("def f(n: size, a: f32, A: f32[n, n], B: f32[n, n], C: f32[n, n]):\n"
+                     "    for i in seq(0, n):\n        for j in seq(0, n):\n"
+                     "            for k in seq(0, n):\n"
+                     "                C[i, j] += a * A[i, k] * B[k, j]\n"),
+            (Kinds{{"*", "n*n"}, {"fma", "n*n*n"}}));
+}
+
+TEST(Work, bytes_are_those_that_come_in_those_that_go_out_and_those_that_do_both) {
+  const Work w = work(
+      "def f(n: size, x: f32[n], y: f64[n], z: f32[n]):\n    for i in seq(0, n):\n"
+      "        y[i] += x[i]\n        z[i] = x[i]\n");
+  EXPECT_EQ(w.read.text(), "4*n");
+  EXPECT_EQ(w.updated.text(), "8*n");
+  EXPECT_EQ(w.written.text(), "4*n");
+  EXPECT_EQ(w.bytes.text(), "24*n");
+}
+
 TEST(Work, a_guard_cuts_off_a_part_of_its_loop) {
   const Work w = work(
       "def f(n: size, x: f32[n, n]):\n    for i in seq(0, n):\n        for j in seq(0, n):\n"

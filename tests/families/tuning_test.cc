@@ -38,6 +38,7 @@ class FakeArena : public Arena {
   }
   double peak(ElementType) override { return 0; }
   std::optional<Contender> roof(ElementType) override { return std::nullopt; }
+  std::optional<Contender> memory_roof(const Traffic&) override { return std::nullopt; }
   PeerReport peers(const PeerProblem&) override { return {}; }
   std::vector<Contender> plain_code(const Candidate&) override { return {}; }
 

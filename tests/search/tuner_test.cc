@@ -109,6 +109,7 @@ class MadeUpArena : public Arena {
   }
   double peak(ElementType) override { return 50; }
   std::optional<Contender> roof(ElementType) override { return std::nullopt; }
+  std::optional<Contender> memory_roof(const Traffic&) override { return std::nullopt; }
   PeerReport peers(const PeerProblem&) override { return {}; }
   std::vector<Contender> plain_code(const Candidate& as_written) override {
     Contender c = contender_of("c (other)", as_written);
