@@ -9,35 +9,23 @@
 #include "core/analysis/queries.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
-#include "search/finished_nests.h"
-#include "search/moves.h"
-#include "search/moves/closures.h"
 #include "search/moves/distribution.h"
-#include "search/moves/dot_tiles.h"
 #include "search/moves/factor_blocks.h"
 #include "search/moves/factors.h"
-#include "search/moves/finishes.h"
 #include "search/moves/gathers.h"
-#include "search/moves/guards.h"
-#include "search/moves/inner_storage.h"
 #include "search/moves/loop_order.h"
-#include "search/moves/own_arrays.h"
 #include "search/moves/panels.h"
 #include "search/moves/parts.h"
 #include "search/moves/recurrences.h"
-#include "search/moves/row_blocks.h"
-#include "search/moves/row_fusion.h"
 #include "search/moves/separation.h"
-#include "search/moves/shared_passes.h"
-#include "search/moves/stage_rows.h"
-#include "search/moves/tiles.h"
 #include "search/moves/transposition.h"
 #include "search/moves/triangle_cuts.h"
-#include "search/moves/windows.h"
+#include "search/nest_plans.h"
 #include "search/outline/outline.h"
 #include "search/part_assembly.h"
 #include "search/part_pricing.h"
 #include "search/solved_parts.h"
+#include "search/structure_moves.h"
 
 namespace exotune {
 
@@ -46,7 +34,6 @@ namespace {
 constexpr int kMostDepth = 3;             // parts within parts
 constexpr size_t kPlansOfPart = 8;        // kept of each part
 constexpr size_t kPlansOfInnerPart = 2;   // tried of a part within a part
-constexpr size_t kOrders = 4;             // loop orders that are finished
 constexpr int64_t kVectorsOfACorner = 4;  // that its blocks of rows are high
 constexpr int kProductLoops = 3;          // of rows, columns and a sum
 constexpr double kSmallShare = 1.0 / 64;
@@ -83,8 +70,9 @@ class ProgramSearch::Impl {
       : request_(request),
         instructions_(request.context->instructions),
         pricing_(*request.context),
+        nests_(*request.target, request_.levels, instructions_, pricing_, out_),
         solved_(pricing_),
-        assembly_(pricing_, [this](const StepRefusal& r) { note(r); }) {}
+        assembly_(pricing_, [this](const StepRefusal& r) { out_.refuse(r); }) {}
 
   ProgramSearchResult run(const BeamState& start, const ProgramDeadlines& until) {
     until_ = until;
@@ -143,17 +131,13 @@ class ProgramSearch::Impl {
 
   bool interrupted() const { return until_.structures.over(); }
 
-  // One example of each operator that refuses, and all that have no place.
-  void note(const StepRefusal& r) {
-    if (out_.refused[r.op]++ == 0 || r.place.empty()) out_.refusals.push_back(r);
-  }
   // Its steps were taken, and proved, one by one when the plan was made; only what every schedule
   // must keep is asked of each of them anew.
   std::optional<BeamState> state_of(const Plan& plan) {
     BeamState state = start_;
     if (!plan.proc || !request_.context->constraints.empty()) {
       if (const auto refusal = extend(state, plan.steps, *request_.context)) {
-        note({refusal->op, "the whole schedule", refusal->text()});
+        out_.refuse({refusal->op, "the whole schedule", refusal->text()});
         return std::nullopt;
       }
       return state;
@@ -165,10 +149,6 @@ class ProgramSearch::Impl {
     state.text_hash = plan.text_hash;
     return state;
   }
-  void count(const Schedule& s) {
-    for (const ScheduleStep& step : s.steps) ++out_.accepted[step.op];
-  }
-
   std::vector<Plan> solve(const ProcPtr& proc, int depth) {
     // Solved farther inside it was tried in fewer ways, and so it was as a part of a triangle.
     const std::string kind =
@@ -202,19 +182,14 @@ class ProgramSearch::Impl {
       // What else may be done to the nest is done to what is left of it.
       solve_nest(start, plans, kMostDepth);
       // A part that was left by distributing was tried with its factors ahead there.
-      if (!factors_in_blocks(start, plans, depth) || depth == 0) {
-        count(*ahead);
-        put_together(*ahead, "factors ahead", plans, depth);
-      }
+      if (!factors_in_blocks(start, plans, depth) || depth == 0)
+        add(ahead, "factors ahead", plans, depth);
     } else {
       if (whole) solve_nest(start, plans, depth);
       if (!whole && deeper && !parts.empty()) put_together(start, "parts", plans, depth);
-      if (const auto turned = !whole && depth == 0
-                                  ? transpose_constants(start, pricing_.sizes_of(*start.proc))
-                                  : std::nullopt) {
-        count(*turned);
-        put_together(*turned, "transposed constants", plans, depth);
-      }
+      if (!whole && depth == 0)
+        add(transpose_constants(start, pricing_.sizes_of(*start.proc)), "transposed constants",
+            plans, depth);
       if (!whole && deeper) cut_ordered_triangles(start, plans, depth);
       // Also of what was solved as a nest: distributed, it may have better parts.
       if (deeper) restructure(start, plans, depth);
@@ -231,22 +206,18 @@ class ProgramSearch::Impl {
     for (int64_t vectors = std::max<int64_t>(1, widest - 1); vectors <= widest; ++vectors) {
       const auto blocks =
           with_factors_in_blocks(start, nearest_caches(request_.levels), unit, vectors);
-      if (!blocks || interrupted()) continue;
-      count(*blocks);
-      put_together(*blocks, "factors ahead, block by block", plans, depth);
-      some = true;
+      add(blocks, "factors ahead, block by block", plans, depth);
+      some |= blocks && !interrupted();
     }
     return some;
   }
 
   // Scattered sums, element by element.
   void gather(const Schedule& start, std::vector<Plan>& plans, int depth) {
-    for (const Schedule& sums : gathered_sums_of(start, pricing_.sizes_of(*start.proc))) {
-      if (interrupted()) return;
-      count(sums);
-      put_together(sums, "gathered sums", plans, depth);
-    }
+    for (const Schedule& sums : gathered_sums_of(start, pricing_.sizes_of(*start.proc)))
+      add(sums, "gathered sums", plans, depth);
   }
+
   // What the caches cannot hold otherwise, in pieces: ahead of what is done to the whole, since all
   // of that is done to a piece as well.
   // Was a triangle cut so? Its rectangles and corners find panels of their own.
@@ -255,91 +226,61 @@ class ProgramSearch::Impl {
     const int64_t lanes = lanes_of(start);
     const NearestCaches caches = nearest_caches(request_.levels);
     const SizeBinding sizes = pricing_.sizes_of(*start.proc);
-    const auto add = [&](const std::optional<Schedule>& s, const std::string& move) {
-      if (!s || interrupted()) return;
-      count(*s);
-      put_together(*s, move, plans, depth, true);
-    };
     const std::vector<Cursor> parts = parts_of(start.proc);
     if (const auto cut = is_whole(start.proc, parts)
                              ? triangle_in_panels(start, parts.front().path(), sizes, caches, lanes)
                              : std::nullopt) {
       const FlagScope brief(in_brief_);
-      add(cut, "a triangle in panels");
+      add(cut, "a triangle in panels", plans, depth, true);
       return true;
     }
-    add(sums_in_panels(start, sizes, caches, lanes), "panels of a sum");
-    add(recurrence_in_strips(start, caches, lanes), "a recurrence in strips");
-    add(wide_blocks_of_recurrences(start, lanes), "wide blocks of a recurrence");
+    add(sums_in_panels(start, sizes, caches, lanes), "panels of a sum", plans, depth, true);
+    add(recurrence_in_strips(start, caches, lanes), "a recurrence in strips", plans, depth, true);
+    add(wide_blocks_of_recurrences(start, lanes), "wide blocks of a recurrence", plans, depth,
+        true);
     return false;
   }
+
   // Other structures of the same program.
   void restructure(const Schedule& start, std::vector<Plan>& plans, int depth) {
-    if (const auto told = without_guards(start)) {
-      count(*told);
-      put_together(*told, "no guards", plans, depth);
-    }
-    rows_in_blocks(start, plans, depth);
-    block_recurrences(start, plans, depth);
-    skew(start, plans, depth);
-    rows_side_by_side(start, plans, depth);
-    if (const auto columns = recurrences_by_columns(start)) {
-      count(*columns);
-      put_together(*columns, "a recurrence by columns", plans, depth);
-    }
-    if (const auto inside = with_factors_inside(start)) {
-      count(*inside);
-      put_together(*inside, "factors into sums", plans, depth);
-    }
-    for (const Schedule& sums : windows_ahead(start, pricing_.sizes_of(*start.proc))) {
-      if (interrupted()) return;
-      count(sums);
-      put_together(sums, "windows one direction after the other", plans, depth);
-    }
     std::set<std::string> seen = {part_text(*start.proc)};
+    try_moves(start, moves_before_distribution(), seen, plans, depth);
     // Scalars as arrays let loops be split that carry a value from statement to statement, at the
     // cost of memory.
     for (const bool expand : {false, true}) {
       if (interrupted()) return;
       const Schedule apart = distribute(start, expand);
-      if (!seen.insert(part_text(*apart.proc)).second) {
-        const auto ahead = expand ? std::nullopt : with_factors_ahead(start);
-        if (ahead) count(*ahead), put_together(*ahead, "factors ahead", plans, depth);
-        continue;
-      }
-      distributed(apart, expand ? "distribute, arrays for scalars" : "distribute", plans, depth);
+      if (seen.insert(part_text(*apart.proc)).second)
+        distributed(apart, expand ? "distribute, arrays for scalars" : "distribute", plans, depth);
+      else if (!expand)
+        add(with_factors_ahead(start), "factors ahead", plans, depth);
     }
-    if (const auto own = with_own_arrays(start)) {
-      count(*own);
-      put_together(*own, "an array for each iteration", plans, depth);
-    }
-    const Schedule fused = fuse_neighbours(start);
-    if (seen.insert(part_text(*fused.proc)).second) put_together(fused, "fuse", plans, depth);
-    const Schedule shared = share_passes(start);
-    if (seen.insert(part_text(*shared.proc)).second) {
-      count(shared);
-      put_together(shared, "one pass over a shared array", plans, depth);
-    }
-    for (const Schedule& s : {start, fused, shared}) {
-      const Schedule inside = with_storage_inside(s);
-      if (!seen.insert(part_text(*inside.proc)).second) continue;
-      count(inside);
-      put_together(inside, "nothing stored between", plans, depth);
-    }
-    for (const Schedule& rows : stages_by_rows(start)) {
+    try_moves(start, moves_after_distribution(), seen, plans, depth);
+  }
+
+  // `seen`: texts of structures that were tried.
+  void try_moves(const Schedule& start, std::span<const StructureMove> moves,
+                 std::set<std::string>& seen, std::vector<Plan>& plans, int depth) {
+    StructureContext context;
+    context.sizes = pricing_.sizes_of(*start.proc);
+    context.caches = nearest_caches(request_.levels);
+    context.page = static_cast<int64_t>(request_.context->weights.machine.core.page);
+    context.lanes = lanes_of(start);
+    context.vectors = request_.target->vector_memory != nullptr;
+    for (const StructureMove move : moves) {
       if (interrupted()) return;
-      if (!seen.insert(part_text(*rows.proc)).second) continue;
-      count(rows);
-      put_together(rows, "stages row by row", plans, depth);
+      for (const NewStructure& found : move(start, context))
+        if (seen.insert(part_text(*found.schedule.proc)).second)
+          add(found.schedule, found.move, plans, depth, found.for_caches);
     }
-    // Each sweep more leaves the rows of one more in the cache between them and adds a boundary.
-    for (const int steps : {1, 2, 4}) {
-      if (interrupted()) return;
-      const Schedule rows = fuse_rows(start, steps);
-      if (!seen.insert(part_text(*rows.proc)).second) continue;
-      count(rows);
-      put_together(rows, "rows of " + std::to_string(steps) + " sweeps", plans, depth);
-    }
+  }
+
+  // A structure that a move found, if it did.
+  void add(const std::optional<Schedule>& s, const std::string& move, std::vector<Plan>& plans,
+           int depth, bool for_caches = false) {
+    if (!s || interrupted()) return;
+    out_.accept(*s);
+    put_together(*s, move, plans, depth, for_caches);
   }
 
   // Nests that stand apart, and what makes plain products of them. That comes first: what is found
@@ -349,64 +290,13 @@ class ProgramSearch::Impl {
     const std::optional<Schedule> ahead = with_factors_ahead(apart);
     const std::optional<Schedule> terms = with_terms_apart(apart);
     const std::optional<Schedule> both = terms ? with_factors_ahead(*terms) : std::nullopt;
-    const auto add = [&](const std::optional<Schedule>& s, const std::string& more) {
-      if (!s || interrupted()) return;
-      count(*s);
-      put_together(*s, move + more, plans, depth);
-    };
-    add(both, ", terms apart, factors ahead");
-    if (!both) add(terms, ", terms apart");
-    add(ahead, ", factors ahead");
-    add(apart, "");
+    add(both, move + ", terms apart, factors ahead", plans, depth);
+    if (!both) add(terms, move + ", terms apart", plans, depth);
+    add(ahead, move + ", factors ahead", plans, depth);
+    add(apart, move, plans, depth);
     cut_ordered_triangles(apart, plans, depth);
   }
-  // Loops that need their own earlier iterations: factorizations, triangular solves, closures.
-  void block_recurrences(const Schedule& start, std::vector<Plan>& plans, int depth) {
-    // Blocks are as many rows as a vector has lanes; without vectors there is nothing to gain.
-    if (!request_.target->vector_memory) return;
-    const int64_t lanes = lanes_of(start);
-    for (const Schedule& blocks : blocks_of_recurrences(start, lanes)) {
-      if (interrupted()) return;
-      count(blocks);
-      put_together(blocks, "blocks of a recurrence", plans, depth);
-    }
-    for (const Schedule& blocks : blocks_of_closures(start, lanes)) {
-      if (interrupted()) return;
-      count(blocks);
-      put_together(blocks, "blocks of steps", plans, depth);
-    }
-  }
-  // Rows with arrays of their own, some at a time.
-  void rows_in_blocks(const Schedule& start, std::vector<Plan>& plans, int depth) {
-    const auto blocks = distributed_in_blocks(start, pricing_.sizes_of(*start.proc),
-                                              nearest_caches(request_.levels));
-    if (!blocks || interrupted()) return;
-    count(*blocks);
-    put_together(*blocks, "blocks of rows", plans, depth);
-  }
-  // Sweeps in place: several rows at once, each behind the one before.
-  void skew(const Schedule& start, std::vector<Plan>& plans, int depth) {
-    for (const Schedule& rows : wavefronts(start)) {
-      if (interrupted()) return;
-      count(rows);
-      put_together(rows, "rows one behind the other", plans, depth);
-    }
-  }
-  // Rows that are a recurrence each: vectors of rows.
-  void rows_side_by_side(const Schedule& start, std::vector<Plan>& plans, int depth) {
-    if (!request_.target->vector_memory) return;
-    const int64_t lanes = lanes_of(start);
-    for (const Schedule& rows : rows_in_lanes(start, lanes)) {
-      if (interrupted()) return;
-      count(rows);
-      put_together(rows, "rows in lanes", plans, depth);
-      for (const Schedule& blocks : blocks_of_lanes(rows)) {
-        if (interrupted()) return;
-        count(blocks);
-        put_together(blocks, "blocks of rows in lanes", plans, depth);
-      }
-    }
-  }
+
   // Of what is written last: sums and results, not the indices and masks read on the way.
   static ScalarType precision_of(const Proc& p) {
     ScalarType out = ScalarType::kF64;
@@ -469,7 +359,7 @@ class ProgramSearch::Impl {
       Part part;
       Schedule apart = s;
       if (const auto refusal = take_out(apart, nest, "part" + std::to_string(++names_), part)) {
-        note(*refusal);
+        out_.refuse(*refusal);
         continue;
       }
       alone.push_back(with_names_apart(without_provenance(part.proc)));
@@ -539,71 +429,25 @@ class ProgramSearch::Impl {
     }
   }
 
-  // The orders of a band, and of a deep one, which is not tried in all orders, that of a product or
-  // of sums: rows that share an operand, vectors, what is summed over.
-  static std::vector<LoopOrder> orders_of(const Schedule& start, const Path& band) {
-    std::vector<LoopOrder> orders = loop_orders(start, band);
-    const Nest nest = inspect_nest(*start.proc);
-    if (nest.kind != NestKind::kContraction && nest.kind != NestKind::kSums) return orders;
-    std::vector<std::string> inside = {nest.row_loop, nest.vector_loop};
-    for (const NestLoop& l : nest.loops)
-      if (nest.kind == NestKind::kSums ? !l.in_output : l.name == nest.reduction_loop)
-        inside.push_back(l.name);
-    if (auto product = with_innermost(orders.front(), band, inside))
-      if (std::none_of(orders.begin(), orders.end(),
-                       [&](const LoopOrder& o) { return o.order == product->order; }))
-        orders.push_back(std::move(*product));
-    return orders;
-  }
-
   // One nest: loop orders, then what each form of it allows.
   void solve_nest(const Schedule& start, std::vector<Plan>& plans, int depth) {
-    const std::vector<Cursor> parts = parts_of(start.proc);
-    const SizeBinding sizes = pricing_.sizes_of(*start.proc);
-    std::vector<LoopOrder> orders = orders_of(start, parts.front().path());
-    std::vector<Plan> ranked;
-    for (const LoopOrder& o : orders) ranked.push_back(pricing_.plan_of(o.schedule, "order"));
-    std::vector<size_t> by_cost(orders.size());
-    for (size_t k = 0; k < by_cost.size(); ++k) by_cost[k] = k;
-    std::stable_sort(by_cost.begin() + 1, by_cost.end(),
-                     [&](size_t a, size_t b) { return ranked[a].cycles < ranked[b].cycles; });
-    std::set<int> innermost;
-    size_t taken = 0;
-    bool tiled = false;  // one order of rows, vectors and sum is enough
-    for (const size_t k : by_cost) {
-      if (interrupted()) return;
-      if (!tiled) tiled = finish_by(orders[k].schedule, tiles_of(orders[k].schedule), plans);
-      const bool first_inside = innermost.insert(orders[k].order.back()).second;
-      if (taken >= kOrders && !first_inside) continue;
-      // A part that tiles fit is not tried in all other ways, too: the time is for the whole.
-      if (tiled && depth > 0 && (taken > 0 || in_brief_)) continue;
-      ++taken;
-      count(orders[k].schedule);
-      finish(orders[k].schedule, plans);
-    }
+    nests_.add(start, {until_.structures, depth > 0, in_brief_}, plans);
     if (depth >= kMostDepth) return;
-    cut_triangles(start, parts.front().path(), plans, depth);
-    if (const auto separate = separate_operands(start, parts.front(), sizes)) {
-      count(*separate);
-      put_together(*separate, "operands apart", plans, depth);
-    }
-    if (const auto transposed = transpose_operands(start, parts.front(), sizes)) {
-      count(*transposed);
-      put_together(*transposed, "transposed operands", plans, depth);
-    }
-    if (!request_.target->vector_memory) return;
-    const int64_t lanes = lanes_of(start);
-    if (const auto turned = transpose_results(start, parts.front(), sizes, lanes)) {
-      count(*turned);
-      put_together(*turned, "transposed results", plans, depth);
-    }
+    const Cursor nest = parts_of(start.proc).front();
+    const SizeBinding sizes = pricing_.sizes_of(*start.proc);
+    cut_triangles(start, nest.path(), plans, depth);
+    add(separate_operands(start, nest, sizes), "operands apart", plans, depth);
+    add(transpose_operands(start, nest, sizes), "transposed operands", plans, depth);
+    if (request_.target->vector_memory)
+      add(transpose_results(start, nest, sizes, lanes_of(start)), "transposed results", plans,
+          depth);
   }
 
   void cut_triangles(const Schedule& start, const Path& nest, std::vector<Plan>& plans, int depth) {
     const TriangleCuts cuts(*request_.target, precision_of(*start.proc), instructions_);
     cuts.each(start, nest, pricing_.sizes_of(*start.proc), in_triangle_,
               [&](const Schedule& cut, const std::string& how) {
-                count(cut);
+                out_.accept(cut);
                 const FlagScope inside(in_triangle_);
                 put_together(cut, how, plans, depth);
                 return !interrupted() && !in_brief_;
@@ -631,52 +475,21 @@ class ProgramSearch::Impl {
     const auto cut =
         triangle_in_panels(start, nest, pricing_.sizes_of(*start.proc),
                            nearest_caches(request_.levels), lanes, kVectorsOfACorner * lanes);
-    if (!cut) return;
-    count(*cut);
     const FlagScope brief(in_brief_);
-    put_together(*cut, "an ordered triangle in panels", plans, depth, true);
-  }
-
-  void finish(const Schedule& s, std::vector<Plan>& plans) {
-    const Outline o = outline_of(*s.proc, pricing_.sizes_of(*s.proc));
-    finish_by(s, finishes_of(o, *request_.target, request_.levels, instructions_), plans);
-  }
-  std::vector<Finish> tiles_of(const Schedule& s) const {
-    std::vector<Finish> tiles =
-        dot_tiles_of(s.proc, *request_.target, request_.levels, instructions_);
-    for (Finish& f :
-         register_tiles_of(inspect_nest(*s.proc), *request_.target, request_.levels, instructions_))
-      tiles.push_back(std::move(f));
-    return tiles;
-  }
-
-  // Adds what the finishes make of the schedule; false: nothing.
-  bool finish_by(const Schedule& s, const std::vector<Finish>& finishes, std::vector<Plan>& plans) {
-    std::vector<FinishedNest> done = finish_all(s, finishes, pricing_, until_.structures);
-    bool any = false;
-    for (size_t k = 0; k < finishes.size(); ++k) {
-      ++out_.made;
-      for (const ScheduleStep& step : finishes[k].steps) ++out_.proposed[step.op];
-      for (const StepRefusal& r : done[k].refusals) note(r);
-      if (!done[k].plan) continue;
-      any = true;
-      for (size_t n = s.steps.size(); n < done[k].plan->steps.size(); ++n)
-        ++out_.accepted[done[k].plan->steps[n].op];
-      plans.push_back(std::move(*done[k].plan));
-    }
-    return any;
+    add(cut, "an ordered triangle in panels", plans, depth, true);
   }
 
   const ProgramSearchRequest request_;
   ProgramDeadlines until_;  // of the run that is under way
   const ValueList instructions_;
   const PartPricing pricing_;
+  ProgramSearchResult out_;
+  const NestPlans nests_;
   SolvedParts solved_;
   PartAssembly assembly_;
   BeamState start_;
   std::vector<Structure> structures_;      // of the whole program
   std::map<std::string, Choice> choices_;  // by the text of the whole program
-  ProgramSearchResult out_;
   int names_ = 0;
   bool in_triangle_ = false;  // parts of one that was cut are being solved
   // What is left of a triangle beside large rectangles is being solved: the first way to cut it is

@@ -18,7 +18,7 @@
 
 #include "core/base/deadline.h"
 #include "search/beam.h"
-#include "search/moves/step.h"
+#include "search/move_tally.h"
 
 namespace exotune {
 
@@ -38,13 +38,9 @@ struct ProgramDeadlines {
 /// Most of the time for structures, the rest for making schedules of what was found.
 ProgramDeadlines deadlines_within(const Deadline& whole);
 
-struct ProgramSearchResult {
-  std::vector<BeamState> states;                  // cheapest first, structures in turn
-  std::map<std::string, int> proposed, accepted;  // by operator
-  std::vector<StepRefusal> refusals;              // the first of each operator and place
-  std::map<std::string, int> refused;             // by operator
-  int made = 0;
-  bool cut_short = false;  // the time was over before all structures had a turn
+struct ProgramSearchResult : MoveTally {
+  std::vector<BeamState> states;  // cheapest first, structures in turn
+  bool cut_short = false;         // the time was over before all structures had a turn
 };
 
 class ProgramSearch {

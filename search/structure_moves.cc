@@ -1,0 +1,116 @@
+#include "search/structure_moves.h"
+
+#include <optional>
+#include <utility>
+
+#include "search/moves/closures.h"
+#include "search/moves/distribution.h"
+#include "search/moves/factors.h"
+#include "search/moves/guards.h"
+#include "search/moves/inner_storage.h"
+#include "search/moves/own_arrays.h"
+#include "search/moves/recurrences.h"
+#include "search/moves/row_blocks.h"
+#include "search/moves/row_fusion.h"
+#include "search/moves/shared_passes.h"
+#include "search/moves/stage_rows.h"
+#include "search/moves/windows.h"
+
+namespace exotune {
+
+namespace {
+
+using Found = std::vector<NewStructure>;
+
+Found one(const std::string& move, std::optional<Schedule> s) {
+  Found out;
+  if (s) out.push_back({move, std::move(*s), false});
+  return out;
+}
+Found all(const std::string& move, std::vector<Schedule> schedules) {
+  Found out;
+  for (Schedule& s : schedules) out.push_back({move, std::move(s), false});
+  return out;
+}
+
+Found unguarded(const Schedule& s, const StructureContext& /*c*/) {
+  return one("no guards", without_guards(s));
+}
+
+// Rows with arrays of their own, some at a time.
+Found blocks_of_rows(const Schedule& s, const StructureContext& c) {
+  return one("blocks of rows", distributed_in_blocks(s, c.sizes, c.caches));
+}
+
+// Loops that need their own earlier iterations: factorizations, triangular solves, closures. Blocks
+// are as many rows as a vector has lanes; without vectors there is nothing to gain.
+Found recurrence_blocks(const Schedule& s, const StructureContext& c) {
+  return c.vectors ? all("blocks of a recurrence", blocks_of_recurrences(s, c.lanes)) : Found{};
+}
+Found closure_blocks(const Schedule& s, const StructureContext& c) {
+  return c.vectors ? all("blocks of steps", blocks_of_closures(s, c.lanes)) : Found{};
+}
+
+// Sweeps in place: several rows at once, each behind the one before.
+Found skewed(const Schedule& s, const StructureContext& /*c*/) {
+  return all("rows one behind the other", wavefronts(s));
+}
+
+// Rows that are a recurrence each: vectors of rows.
+Found rows_side_by_side(const Schedule& s, const StructureContext& c) {
+  Found out;
+  if (!c.vectors) return out;
+  for (Schedule& rows : rows_in_lanes(s, c.lanes)) {
+    std::vector<Schedule> blocks = blocks_of_lanes(rows);
+    out.push_back({"rows in lanes", std::move(rows), false});
+    for (Schedule& b : blocks) out.push_back({"blocks of rows in lanes", std::move(b), false});
+  }
+  return out;
+}
+
+Found by_columns(const Schedule& s, const StructureContext& /*c*/) {
+  return one("a recurrence by columns", recurrences_by_columns(s));
+}
+Found factors_inside(const Schedule& s, const StructureContext& /*c*/) {
+  return one("factors into sums", with_factors_inside(s));
+}
+Found separable_windows(const Schedule& s, const StructureContext& c) {
+  return all("windows one direction after the other", windows_ahead(s, c.sizes));
+}
+Found own_arrays(const Schedule& s, const StructureContext& /*c*/) {
+  return one("an array for each iteration", with_own_arrays(s));
+}
+
+// One pass over what several nests read, and what lies between them in registers.
+Found fused(const Schedule& s, const StructureContext& /*c*/) {
+  const Schedule fused = fuse_neighbours(s), shared = share_passes(s);
+  Found out = {{"fuse", fused, false}, {"one pass over a shared array", shared, false}};
+  for (const Schedule* from : {&s, &fused, &shared})
+    out.push_back({"nothing stored between", with_storage_inside(*from), false});
+  return out;
+}
+
+Found staged_rows(const Schedule& s, const StructureContext& /*c*/) {
+  return all("stages row by row", stages_by_rows(s));
+}
+
+// Each sweep more leaves the rows of one more in the cache between them and adds a boundary.
+Found fused_sweeps(const Schedule& s, const StructureContext& /*c*/) {
+  Found out;
+  for (const int steps : {1, 2, 4})
+    out.push_back({"rows of " + std::to_string(steps) + " sweeps", fuse_rows(s, steps), false});
+  return out;
+}
+
+constexpr StructureMove kBeforeDistribution[] = {
+    unguarded,         blocks_of_rows, recurrence_blocks, closure_blocks,
+    skewed,  rows_side_by_side, by_columns,     factors_inside,    separable_windows,
+};
+constexpr StructureMove kAfterDistribution[] = {own_arrays, fused, staged_rows, fused_sweeps};
+
+}  // namespace
+
+std::span<const StructureMove> moves_before_distribution() { return kBeforeDistribution; }
+std::span<const StructureMove> moves_after_distribution() { return kAfterDistribution; }
+
+}  // namespace exotune
