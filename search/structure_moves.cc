@@ -14,6 +14,7 @@
 #include "search/moves/row_fusion.h"
 #include "search/moves/shared_passes.h"
 #include "search/moves/stage_rows.h"
+#include "search/moves/streams.h"
 #include "search/moves/windows.h"
 
 namespace exotune {
@@ -35,6 +36,15 @@ Found all(const std::string& move, std::vector<Schedule> schedules) {
 
 Found unguarded(const Schedule& s, const StructureContext& /*c*/) {
   return one("no guards", without_guards(s));
+}
+
+// Passes over more than the caches hold, as several streams.
+Found streams(const Schedule& s, const StructureContext& c) {
+  Found out;
+  if (c.vectors)
+    for (Schedule& parts : in_streams(s, c.sizes, c.caches, c.page))
+      out.push_back({"streams", std::move(parts), true});
+  return out;
 }
 
 // Rows with arrays of their own, some at a time.
@@ -103,7 +113,7 @@ Found fused_sweeps(const Schedule& s, const StructureContext& /*c*/) {
 }
 
 constexpr StructureMove kBeforeDistribution[] = {
-    unguarded,         blocks_of_rows, recurrence_blocks, closure_blocks,
+    streams, unguarded,         blocks_of_rows, recurrence_blocks, closure_blocks,
     skewed,  rows_side_by_side, by_columns,     factors_inside,    separable_windows,
 };
 constexpr StructureMove kAfterDistribution[] = {own_arrays, fused, staged_rows, fused_sweeps};

@@ -17,6 +17,7 @@ std::string accumulator_of(const ProcPtr& p, const Path& top);
 /// `outer` is the sequential loop o; the loops perfectly nested inside it, down to the reduction,
 /// have literal extents and become the dimensions of the accumulator, which lives in `memory`. A
 /// guard around the reduction is allowed. The result's flag says that sums are reordered.
+/// Proposed for a sum over more than the caches hold: each of several streams has its own.
 ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& name,
                               MemoryPtr memory);
 

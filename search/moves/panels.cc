@@ -219,7 +219,13 @@ int64_t equal_parts(int64_t extent, int64_t most) {
 
 NearestCaches nearest_caches(const std::vector<TargetLevel>& levels) {
   const std::vector<TargetLevel> caches = caches_of(levels);
-  return {caches.empty() ? 0 : caches[0].bytes, caches.size() < 2 ? 0 : caches[1].bytes};
+  NearestCaches out;
+  if (caches.empty()) return out;
+  out.first = caches[0].bytes;
+  out.second = caches.size() < 2 ? 0 : caches[1].bytes;
+  out.last = caches.back().bytes;
+  out.line = caches[0].line_bytes;
+  return out;
 }
 
 std::optional<Schedule> sums_in_panels(const Schedule& s,

@@ -12,9 +12,10 @@
 
 namespace exotune {
 
-/// Bytes of the two caches nearest to the core; 0: there is none.
+/// Bytes of the two caches nearest to the core and of the farthest one, 0: there is none; and of a
+/// line of the first.
 struct NearestCaches {
-  int64_t first = 0, second = 0;
+  int64_t first = 0, second = 0, last = 0, line = 64;
 };
 NearestCaches nearest_caches(const std::vector<TargetLevel>& levels);
 

@@ -285,6 +285,20 @@ def sharpened(w: f32[3], x: f32[2, 35, 64], y: f32[2, 33, 64]):
                 y[c, i, j] = x[c, i + 1, j] + w[2] * edge[i, j]
 )";
 
+// One for caches that it does not fit.
+const char* const kLongNest = R"(
+@proc
+def long_sum(x: f32[100000], r: f32):
+    for i in seq(0, 100000):
+        r += x[i]
+)";
+std::vector<TargetLevel> with_small_caches(std::vector<TargetLevel> levels) {
+  int64_t bytes = 1 << 14;
+  for (TargetLevel& l : levels)
+    if (l.is_cache()) l.bytes = bytes *= 2, l.line_bytes = 64;
+  return levels;
+}
+
 constexpr size_t kReplayed = 4;  // states of each nest
 
 TEST(Reach, every_operator_of_a_move_is_accepted_on_some_nest) {
@@ -294,10 +308,13 @@ TEST(Reach, every_operator_of_a_move_is_accepted_on_some_nest) {
   context.weights = default_weights(CostMachine{});
   std::set<std::string> missing = operators_named_by_moves();
   EXPECT_GT(missing.size(), 12u);
-  for (const ProcPtr& nest : parse_module(kNests, "nests.exo").procs) {
+  std::vector<ProcPtr> nests = parse_module(kNests, "nests.exo").procs;
+  const ProcPtr long_nest = parse_module(kLongNest, "nests.exo").procs.front();
+  nests.push_back(long_nest);
+  for (const ProcPtr& nest : nests) {
     ProgramSearchRequest request;
     request.target = target.get();
-    request.levels = target->levels;
+    request.levels = nest == long_nest ? with_small_caches(target->levels) : target->levels;
     request.context = &context;
     request.keep = 24;  // structures take turns in them
     const ProgramSearchResult found = ProgramSearch(request).run(first_state(nest, context));
