@@ -12,10 +12,27 @@ static inline int64_t ${p}before_line(int64_t n, const ${real}* y) {
 #define EXO_IN_LINES(y, at, count) \
   for (int64_t at = 0, count = ${p}before_line(n, y); at < n; at += count, count = n - at)
 
+/* Vectors that no cache holds go by as four streams, which prefetchers bring in together. Elements of each; 0: few. */
+#ifndef EXO_STREAMS
+#define EXO_STREAMS ${streams} /* bytes */
+#endif
+enum { kStreams = 4, kPage = ${page} / sizeof(${real}), kApart = ${apart} / sizeof(${real}) };
+static inline int64_t ${p}stream(int64_t n) {
+  if (n < exo_most(EXO_STREAMS / (int64_t)sizeof(${real}), kStreams * kApart)) return 0;
+  return (n / kStreams - kApart) / kPage * kPage + kApart;
+}
+#define IN2 EXO_IN2_${P}
+#define OUT2 EXO_OUT2_${P}
+
 /* y := alpha x + y. An increment of 0 makes every step meet what the one before it wrote. */
 EXO_OTHERS void ${p}axpy_others(int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* y,
                                 int64_t incy) {
   if (incx == 1 && incy == 1) {
+    const int64_t q = ${p}stream(n);
+    if (q > 0) {
+      K(${p}axpy_streams)(q, &alpha, IN2(x, q), OUT2(y, q));
+      x += kStreams * q, y += kStreams * q, n -= kStreams * q;
+    }
     EXO_IN_LINES(y, i, r) K(${p}axpy)(r, &alpha, IN(x + i, r, 1), OUT(y + i, r, 1));
   } else if (incy == 0) {
     x += exo_first(n, incx);
@@ -46,6 +63,11 @@ EXO_OTHERS ${real} ${p}dot_others(int64_t n, const ${real}* x, int64_t incx, con
                                   int64_t incy) {
   ${real} result = 0;
   if (incx == 1 && incy == 1) {
+    const int64_t q = ${p}stream(n);
+    if (q > 0) {
+      K(${p}dot_streams)(q, IN2(x, q), IN2(y, q), &result);
+      x += kStreams * q, y += kStreams * q, n -= kStreams * q;
+    }
     EXO_IN_LINES(x, i, r) {
       ${real} part;
       K(${p}dot)(r, IN(x + i, r, 1), IN(y + i, r, 1), &part);
@@ -70,6 +92,11 @@ EXO_FEW ${real} ${p}dot_body(int64_t n, const ${real}* x, int64_t incx, const ${
 
 EXO_OTHERS void ${p}scal_others(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
   if (incx == 1) {
+    const int64_t q = ${p}stream(n);
+    if (q > 0) {
+      K(${p}scal_streams)(q, &alpha, OUT2(x, q));
+      x += kStreams * q, n -= kStreams * q;
+    }
     EXO_IN_LINES(x, i, r) K(${p}scal)(r, &alpha, OUT(x + i, r, 1));
   } else {
     K(${p}scal_any)(n, &alpha, OUT(x, n, incx));
@@ -122,6 +149,11 @@ EXO_FEW void ${p}copy_body(int64_t n, const ${real}* x, int64_t incx, ${real}* y
 
 EXO_OTHERS void ${p}swap_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
   if (incx == 1 && incy == 1) {
+    const int64_t q = ${p}stream(n);
+    if (q > 0) {
+      K(${p}swap_streams)(q, OUT2(x, q), OUT2(y, q));
+      x += kStreams * q, y += kStreams * q, n -= kStreams * q;
+    }
     EXO_IN_LINES(y, i, r) K(${p}swap)(r, OUT(x + i, r, 1), OUT(y + i, r, 1));
   } else if (incx == 0 || incy == 0) {
     x += exo_first(n, incx);
@@ -160,6 +192,11 @@ EXO_FEW void ${p}swap_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int6
 EXO_OTHERS ${real} ${p}asum_others(int64_t n, const ${real}* x, int64_t incx) {
   ${real} result = 0;
   if (incx == 1) {
+    const int64_t q = ${p}stream(n);
+    if (q > 0) {
+      K(${p}asum_streams)(q, IN2(x, q), &result);
+      x += kStreams * q, n -= kStreams * q;
+    }
     EXO_IN_LINES(x, i, r) {
       ${real} part;
       K(${p}asum)(r, IN(x + i, r, 1), &part);
@@ -190,17 +227,26 @@ EXO_OTHERS ${real} ${p}wide_nrm2(int64_t n, const ${real}* x, int64_t incx) {
   for (int64_t i = 0; i < n; ++i) wide += (long double)x[i * incx] * x[i * incx];
   return (${real})sqrtl(wide);
 }
+static inline ${real} ${p}squares(int64_t n, const ${real}* x) {
+  ${real} sum = 0;
+  const int64_t q = ${p}stream(n);
+  if (q > 0) {
+    K(${p}sumsq_streams)(q, IN2(x, q), &sum);
+    x += kStreams * q, n -= kStreams * q;
+  }
+  EXO_IN_LINES(x, i, r) {
+    ${real} part;
+    K(${p}sumsq)(r, IN(x + i, r, 1), &part);
+    sum += part;
+  }
+  return sum;
+}
 EXO_OTHERS ${real} ${p}nrm2_others(int64_t n, const ${real}* x, int64_t incx) {
   ${real} sum = 0;
-  if (incx == 1) {
-    EXO_IN_LINES(x, i, r) {
-      ${real} part;
-      K(${p}sumsq)(r, IN(x + i, r, 1), &part);
-      sum += part;
-    }
-  } else {
+  if (incx == 1)
+    sum = ${p}squares(n, x);
+  else
     K(${p}sumsq_any)(n, IN(x, n, incx), &sum);
-  }
   return sum > ${safe_low} && sum < ${safe_high} ? ${sqrt}(sum) : ${p}wide_nrm2(n, x, incx);
 }
 EXO_VECTORS ${real} ${p}nrm2_vectors(int64_t n, const ${real}* x) {
@@ -298,6 +344,11 @@ EXO_STRAIGHT int64_t i${p}amax_body(int64_t n, const ${real}* x, int64_t incx, i
 EXO_OTHERS void ${p}rot_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} c,
                                ${real} s) {
   if (incx == 1 && incy == 1) {
+    const int64_t q = ${p}stream(n);
+    if (q > 0) {
+      K(${p}rot_streams)(q, OUT2(x, q), OUT2(y, q), &c, &s);
+      x += kStreams * q, y += kStreams * q, n -= kStreams * q;
+    }
     EXO_IN_LINES(y, i, r) K(${p}rot)(r, OUT(x + i, r, 1), OUT(y + i, r, 1), &c, &s);
   } else if (incx == 0 || incy == 0) {
     x += exo_first(n, incx);
@@ -333,6 +384,11 @@ EXO_FEW void ${p}rot_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64
 EXO_OTHERS void ${p}rotm_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} h11,
                                 ${real} h21, ${real} h12, ${real} h22) {
   if (incx == 1 && incy == 1) {
+    const int64_t q = ${p}stream(n);
+    if (q > 0) {
+      K(${p}rotm_streams)(q, OUT2(x, q), OUT2(y, q), &h11, &h21, &h12, &h22);
+      x += kStreams * q, y += kStreams * q, n -= kStreams * q;
+    }
     EXO_IN_LINES(y, i, r) K(${p}rotm)(r, OUT(x + i, r, 1), OUT(y + i, r, 1), &h11, &h21, &h12, &h22);
   } else if (incx == 0 || incy == 0) {
     x += exo_first(n, incx);
