@@ -1,5 +1,6 @@
 #include "search/moves/streams.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -11,45 +12,51 @@ namespace exotune {
 
 namespace {
 
-constexpr int64_t kSideBySide =
-    4;  // elements from one access to the next: parts of a number, colours
+constexpr double kShareOfLast = 4;  // of the last cache: a part of it is others'
+// Elements from one access to the next: parts of a number, colours.
+constexpr int64_t kSideBySide = 4;
 
 struct LongPass {
   Path loop;
   int64_t extent = 0;
-  int64_t element = 8;  // bytes that an iteration goes on by, the fewest of an array
-  bool sums = false;    // what it writes stays
+  int64_t bytes = 1;  // that an iteration goes on by, the most of an array
+  bool rows = false;  // there are loops inside
+  bool sums = false;  // what it writes stays
 };
 
-// A long pass over memory: all that moves goes on by an element, or a few, and no cache holds it.
-std::optional<LongPass> pass_of(const Outline& o, int loop, int64_t last_cache) {
+// A long pass over memory: all that moves goes on by an element, or a few, or by short rows where
+// there are loops inside, and the caches do not hold it.
+std::optional<LongPass> pass_of(const Outline& o, int loop, int64_t last_cache, int64_t page) {
   const OutlineLoop& l = o.loops[static_cast<size_t>(loop)];
-  if (l.parent >= 0 || !l.children.empty() || !l.extent || as_int(l.lo) != 0) return std::nullopt;
+  if (l.parent >= 0 || !l.extent || as_int(l.lo) != 0) return std::nullopt;
   LongPass out{l.path, *l.extent};
+  out.rows = !l.children.empty();
   std::set<Sym> seen;
   double bytes = 0;
   for (const OutlineAccess& a : o.accesses) {
-    if (a.loops.empty() || a.loops.back() != loop) continue;
+    if (a.loops.empty() || a.loops.front() != loop) continue;
     const std::optional<int64_t> step = o.stride(a, loop);
-    if (!step || *step < 0 || *step > kSideBySide) return std::nullopt;
-    if (*step == 0) {
-      out.sums |= a.writes();
-      continue;
-    }
-    const int64_t element = bytes_of(a.scalar) * *step;
-    out.element = std::min(out.element, element);
+    const int64_t element = bytes_of(a.scalar);
+    if (!step || *step < 0 || *step > (out.rows ? page / element : kSideBySide))
+      return std::nullopt;
+    if (*step == 0) continue;
+    out.bytes = std::max(out.bytes, element * *step);
     if (seen.insert(a.what.buffer).second)
-      bytes += static_cast<double>(element) * static_cast<double>(*l.extent);
+      bytes += static_cast<double>(element * *step) * static_cast<double>(*l.extent);
   }
-  if (2 * bytes < static_cast<double>(last_cache) || role_of(o, loop) == LoopRole::kRecurrence)
+  if (kShareOfLast * bytes < static_cast<double>(last_cache)) return std::nullopt;
+  const LoopRole role = role_of(o, loop);
+  out.sums = role == LoopRole::kReduction;
+  if (role == LoopRole::kRecurrence || (out.rows && role != LoopRole::kParallel))
     return std::nullopt;
   return out;
 }
 
-// Elements of each of so many parts: they begin a part of a page, and a line, behind one another.
-std::optional<int64_t> elements_of_part(const LongPass& pass, int64_t parts, int64_t page,
-                                        int64_t line) {
-  const int64_t whole = page / pass.element, behind = (page / parts + line) / pass.element;
+// Iterations of each of so many parts: they begin a part of a page, and a line, behind one another.
+std::optional<int64_t> length_of_part(const LongPass& pass, int64_t parts, int64_t page,
+                                      int64_t line) {
+  const int64_t whole = std::max<int64_t>(1, page / pass.bytes),
+                behind = (page / parts + line) / pass.bytes;
   const int64_t part = (pass.extent / parts - behind) / whole * whole + behind;
   // What is left over is some pages, and no part.
   return part > 2 * parts * whole ? std::optional(part) : std::nullopt;
@@ -57,16 +64,14 @@ std::optional<int64_t> elements_of_part(const LongPass& pass, int64_t parts, int
 
 bool divide(Schedule& s, const LongPass& pass, int64_t part) {
   const std::string name = stmt_at(*s.proc, pass.loop)->as<For>()->iter.name();
-  const Cursor loop = Cursor::stmt(s.proc, pass.loop);
+  const auto loop = [&] { return Value(Cursor::stmt(s.proc, pass.loop)); };
   if (apply(s, "divide_loop",
-            {Value(loop), Value(part), Value::strings({name + "s", name}), Value("cut")}))
+            {loop(), Value(part), Value::strings({name + "s", name}), Value("cut")}))
     return false;
-  if (!pass.sums) return true;
-  // Streams inside, each with a sum of its own.
-  return !apply(s, "reorder_loops", {Value(Cursor::stmt(s.proc, pass.loop))}) &&
-         !apply(
-             s, "parallelize_reduction",
-             {Value(Cursor::stmt(s.proc, pass.loop)), Value(name + "_sums"), Value(dram_stack())});
+  // Rows in turn, streams inside, each with a sum of its own.
+  if ((pass.rows || pass.sums) && apply(s, "reorder_loops", {loop()})) return false;
+  return !pass.sums ||
+         !apply(s, "parallelize_reduction", {loop(), Value(name + "_sums"), Value(dram_stack())});
 }
 
 }  // namespace
@@ -80,9 +85,9 @@ std::vector<Schedule> in_streams(const Schedule& s, const std::map<std::string, 
     Schedule made = s;
     // The last first: places in front of it stay.
     for (int k = static_cast<int>(o.loops.size()) - 1; k >= 0; --k) {
-      const std::optional<LongPass> pass = pass_of(o, k, caches.last);
+      const std::optional<LongPass> pass = pass_of(o, k, caches.last, page);
       const std::optional<int64_t> part =
-          pass ? elements_of_part(*pass, parts, page, caches.line) : std::nullopt;
+          pass ? length_of_part(*pass, parts, page, caches.line) : std::nullopt;
       Schedule tried = made;
       if (part && divide(tried, *pass, *part)) made = std::move(tried);
     }

@@ -20,7 +20,12 @@ namespace exotune {
 /// together than of one. 4 parts, 8 and 2, whose beginnings lie spread over a page (`page` bytes),
 /// so that they do not meet in the sets of the first cache. For every top-level loop of known
 /// extent without loops inside, all of whose arrays go on by one element, or a few, where they are
-/// larger than half of the last cache. None: there is no such loop, or the core refused.
+/// larger than a quarter of the last cache. Independent rows of no more than a page, whatever is
+/// inside, are taken in turn from each of the parts:
+///
+/// for i in seq(0, M): s(i)  ->  for i in seq(0, Q): for is in seq(0, 4): s(Q * is + i) ; ..
+///
+/// None: there is no such loop, or the core refused.
 std::vector<Schedule> in_streams(const Schedule& s, const std::map<std::string, int64_t>& sizes,
                                  const NearestCaches& caches, int64_t page);
 

@@ -52,6 +52,42 @@ TEST(Streams, of_a_sum_have_a_sum_each) {
   expect_same_result(p, found[0].proc, str(*found[0].proc));
 }
 
+const char* const kTurned = R"(
+@proc
+def turned(x: f32[1000], y: f32[1000], c: f32):
+    for i in seq(0, 1000):
+        t: f32
+        t = c * x[i] + y[i]
+        y[i] = c * y[i] - x[i]
+        x[i] = t
+)";
+
+TEST(Streams, numbers_of_one_iteration_are_no_sums) {
+  const ProcPtr p = parsed(kTurned);
+  const std::vector<Schedule> found = in_streams({p, {}, false}, {}, kSmall, kPage);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].steps.size(), 1u);
+  for (const Schedule& s : found) expect_same_result(p, s.proc, str(*s.proc));
+}
+
+const char* const kRows = R"(
+@proc
+def rows(A: f32[300, 12], x: f32[12], y: f32[300]):
+    for i in seq(0, 300):
+        y[i] = 0.0
+        for j in seq(0, 12):
+            y[i] += A[i, j] * x[j]
+)";
+
+TEST(Streams, take_short_rows_in_turn) {
+  const ProcPtr p = parsed(kRows);
+  const std::vector<Schedule> found = in_streams({p, {}, false}, {}, kSmall, kPage);
+  ASSERT_FALSE(found.empty());
+  EXPECT_NE(str(*found[0].proc).find("for is in seq(0, 4):\n            y["), std::string::npos)
+      << str(*found[0].proc);
+  for (const Schedule& s : found) expect_same_result(p, s.proc, str(*s.proc));
+}
+
 TEST(Streams, are_for_long_passes_of_elements_side_by_side_alone) {
   const auto none = [](const char* text, const NearestCaches& caches = kSmall) {
     return in_streams({parsed(text), {}, false}, {}, caches, kPage).empty();
@@ -69,7 +105,11 @@ TEST(Streams, are_for_long_passes_of_elements_side_by_side_alone) {
   EXPECT_TRUE(
       none("@proc\ndef f(x: f32[40, 40], y: f32[40, 40]):\n    for i in seq(0, 40):\n"
            "        for j in seq(0, 40):\n            y[i, j] = x[i, j]\n"))
-      << "rows are streams already";
+      << "rows of more than a page are streams already";
+  EXPECT_TRUE(
+      none("@proc\ndef f(x: f32[300, 12], y: f32[12]):\n    for i in seq(0, 300):\n"
+           "        for j in seq(0, 12):\n            y[j] += x[i, j]\n"))
+      << "rows that are added up";
 }
 
 }  // namespace
