@@ -15,6 +15,7 @@
 #include "search/moves/shared_passes.h"
 #include "search/moves/stage_rows.h"
 #include "search/moves/streams.h"
+#include "search/moves/turned_blocks.h"
 #include "search/moves/windows.h"
 
 namespace exotune {
@@ -44,6 +45,14 @@ Found streams(const Schedule& s, const StructureContext& c) {
   if (c.vectors)
     for (Schedule& parts : in_streams(s, c.sizes, c.caches, c.page))
       out.push_back({"streams", std::move(parts), true});
+  return out;
+}
+
+// Copies that turn over what they copy, by way of a buffer.
+Found turned_blocks(const Schedule& s, const StructureContext& c) {
+  Found out;
+  if (std::optional<Schedule> blocks = turned_in_blocks(s, c.sizes, c.caches, c.lanes))
+    out.push_back({"turned over block by block", std::move(*blocks), true});
   return out;
 }
 
@@ -113,8 +122,8 @@ Found fused_sweeps(const Schedule& s, const StructureContext& /*c*/) {
 }
 
 constexpr StructureMove kBeforeDistribution[] = {
-    streams, unguarded,         blocks_of_rows, recurrence_blocks, closure_blocks,
-    skewed,  rows_side_by_side, by_columns,     factors_inside,    separable_windows,
+    streams, turned_blocks,     unguarded,  blocks_of_rows, recurrence_blocks, closure_blocks,
+    skewed,  rows_side_by_side, by_columns, factors_inside, separable_windows,
 };
 constexpr StructureMove kAfterDistribution[] = {own_arrays, fused, staged_rows, fused_sweeps};
 

@@ -355,6 +355,12 @@ class Finishing {
       if (!is_transpose(*instr) || instr->args.front().type.scalar != to->scalar) continue;
       Finish f{"transposed tiles " + name(outer), {{"tile_to_instr", {Value(name(outer)), v}, {}}}};
       out_.push_back(f);
+      // Where what is written stays in the nearest cache, whole lines of what is read.
+      Finish along = f;
+      along.name += ", along what is read";
+      along.together = true;
+      along.steps.push_back({"reorder_loops", {Value(name(outer) + "o " + name(inner) + "o")}, {}});
+      out_.push_back(std::move(along));
       // A line that is used in parts comes again for each, where it does not stay that long.
       const int64_t block = calls_in_line(*instr);
       if (block <= 1) continue;

@@ -285,12 +285,18 @@ def sharpened(w: f32[3], x: f32[2, 35, 64], y: f32[2, 33, 64]):
                 y[c, i, j] = x[c, i + 1, j] + w[2] * edge[i, j]
 )";
 
-// One for caches that it does not fit.
-const char* const kLongNest = R"(
+// For caches that they do not fit.
+const char* const kLargeNests = R"(
 @proc
 def long_sum(x: f32[100000], r: f32):
     for i in seq(0, 100000):
         r += x[i]
+
+@proc
+def turned_over(x: f32[128, 192], y: f32[192, 128]):
+    for i in seq(0, 128):
+        for j in seq(0, 192):
+            y[j, i] = x[i, j]
 )";
 std::vector<TargetLevel> with_small_caches(std::vector<TargetLevel> levels) {
   int64_t bytes = 1 << 14;
@@ -309,12 +315,13 @@ TEST(Reach, every_operator_of_a_move_is_accepted_on_some_nest) {
   std::set<std::string> missing = operators_named_by_moves();
   EXPECT_GT(missing.size(), 12u);
   std::vector<ProcPtr> nests = parse_module(kNests, "nests.exo").procs;
-  const ProcPtr long_nest = parse_module(kLongNest, "nests.exo").procs.front();
-  nests.push_back(long_nest);
-  for (const ProcPtr& nest : nests) {
+  const size_t small = nests.size();
+  for (const ProcPtr& large : parse_module(kLargeNests, "nests.exo").procs) nests.push_back(large);
+  for (size_t n = 0; n < nests.size(); ++n) {
+    const ProcPtr& nest = nests[n];
     ProgramSearchRequest request;
     request.target = target.get();
-    request.levels = nest == long_nest ? with_small_caches(target->levels) : target->levels;
+    request.levels = n < small ? target->levels : with_small_caches(target->levels);
     request.context = &context;
     request.keep = 24;  // structures take turns in them
     const ProgramSearchResult found = ProgramSearch(request).run(first_state(nest, context));
