@@ -121,6 +121,11 @@ EXO_FEW void ${p}scal_body(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
 
 EXO_OTHERS void ${p}copy_others(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
   if (incx == 1 && incy == 1 && n >= kMoved) {
+    const int64_t q = ${p}stream(n);
+    if (q > 0) {
+      K(${p}copy_streams)(q, IN2(x, q), OUT2(y, q));
+      x += kStreams * q, y += kStreams * q, n -= kStreams * q;
+    }
     memmove(y, x, (size_t)n * sizeof(${real}));
   } else if (incx == 1 && incy == 1) {
     EXO_IN_LINES(y, i, r) K(${p}copy)(r, IN(x + i, r, 1), OUT(y + i, r, 1));
@@ -280,6 +285,16 @@ static inline ${p}vector ${p}raised(${p}vector most, const ${real}* x) {
   memcpy(&bits, x, sizeof bits);
   return ${p}larger(most, (${p}vector)(bits & ((${bits})-1 >> 1)));
 }
+static inline ${real} ${p}folded(${p}vector a) {
+  ${real} lane[k${P}Vector];
+  memcpy(lane, &a, sizeof lane);
+#define EXO_FOLD(half)                                       \
+  for (int l = 0; l < (half) && (half) < k${P}Vector; ++l)     \
+    lane[l] = lane[l + (half)] > lane[l] ? lane[l + (half)] : lane[l];
+  EXO_FOLD(8) EXO_FOLD(4) EXO_FOLD(2) EXO_FOLD(1)
+#undef EXO_FOLD
+  return lane[0];
+}
 static inline ${real} ${p}greatest(const ${real}* x, int64_t n) {
   const ${p}vector none = (${p}vector){0} - 1;
   ${p}vector a = none, b = none, c = none, d = none;
@@ -292,15 +307,32 @@ static inline ${real} ${p}greatest(const ${real}* x, int64_t n) {
   }
   for (; i + k${P}Vector <= n; i += k${P}Vector) a = ${p}raised(a, x + i);
   b = ${p}raised(b, x + n - k${P}Vector);
-  a = ${p}larger(${p}larger(a, b), ${p}larger(c, d));
-  ${real} lane[k${P}Vector];
-  memcpy(lane, &a, sizeof lane);
-#define EXO_FOLD(half)                                       \
-  for (int l = 0; l < (half) && (half) < k${P}Vector; ++l)     \
-    lane[l] = lane[l + (half)] > lane[l] ? lane[l + (half)] : lane[l];
-  EXO_FOLD(8) EXO_FOLD(4) EXO_FOLD(2) EXO_FOLD(1)
-#undef EXO_FOLD
-  return lane[0];
+  return ${p}folded(${p}larger(${p}larger(a, b), ${p}larger(c, d)));
+}
+/* The first block of the four streams of q elements that has the greatest of them all. */
+static inline int64_t ${p}greatest_block(const ${real}* x, int64_t q, int64_t block, ${real}* most) {
+  int64_t best[kStreams] = {0};
+  ${real} greatest[kStreams] = {-1, -1, -1, -1};
+  for (int64_t from = 0; from < q; from += block) {
+    const ${real}* at = x + from;
+    const int64_t n = exo_least(block, q - from);
+    ${p}vector a = (${p}vector){0} - 1, b = a, c = a, d = a;
+    for (int64_t i = 0; i < n; i += k${P}Vector) {
+      const int64_t k = exo_least(i, n - k${P}Vector);
+      a = ${p}raised(a, at + k);
+      b = ${p}raised(b, at + q + k);
+      c = ${p}raised(c, at + 2 * q + k);
+      d = ${p}raised(d, at + 3 * q + k);
+    }
+    const ${real} here[kStreams] = {${p}folded(a), ${p}folded(b), ${p}folded(c), ${p}folded(d)};
+    for (int s = 0; s < kStreams; ++s)
+      if (here[s] > greatest[s]) greatest[s] = here[s], best[s] = s * q + from;
+  }
+  int first = 0;
+  for (int s = 1; s < kStreams; ++s)
+    if (greatest[s] > greatest[first]) first = s;
+  *most = greatest[first];
+  return best[first];
 }
 
 /* One by one: few elements, and those that are apart. Places count from 0 in C, from 1 in Fortran. */
@@ -317,9 +349,11 @@ static inline int64_t ${p}first_greatest(int64_t n, const ${real}* x, int64_t in
 EXO_OTHERS int64_t i${p}amax_others(int64_t n, const ${real}* x, int64_t incx, int64_t first) {
   if (incx != 1) return ${p}first_greatest(n, x, incx, first);
   const int64_t block = 1024;
+  const int64_t q = ${p}stream(n);
   int64_t best = 0;
   ${real} most = -1;
-  for (int64_t from = 0; from < n; from += block) {
+  if (q > 0) best = ${p}greatest_block(x, q, block, &most);
+  for (int64_t from = kStreams * q; from < n; from += block) {
     const ${real} here = ${p}greatest(x + from, exo_least(block, n - from));
     if (here > most) {
       most = here;
