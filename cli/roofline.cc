@@ -71,7 +71,7 @@ double arithmetic_seconds(const TuneRequest& request, const TuneResult& result,
                           const SizeBinding& sizes, const std::map<std::string, double>& costs) {
   const SizeFormula& operations = request.kernel.flops;
   if (operations.text().empty() || result.peak_gflops <= 0) return 0;
-  if (is_float(request.kernel.precision))
+  if (result.own_peak)
     if (const double cycles = operation_cycles(work_of(*request.proc), sizes, costs); cycles > 0)
       return cycles / clock_of(result.peak_gflops, costs.at("fma"));
   return operations.evaluate(sizes) / (1e9 * result.peak_gflops);
@@ -81,7 +81,8 @@ double arithmetic_seconds(const TuneRequest& request, const TuneResult& result,
 std::vector<ResourceShare> shares_of(const TuneRequest& request, const TuneResult& result,
                                      const Store& store,
                                      const std::map<std::string, double>& costs) {
-  if (!result.winner || result.timed_there || result.peak_gflops <= 0 || !costs.count("fma"))
+  if (!result.winner || result.timed_there || !result.own_peak || result.peak_gflops <= 0 ||
+      !costs.count("fma"))
     return {};
   SizeBinding sizes = request.representative;
   for (const auto& [name, value] : request.sizes) sizes[name] = value;

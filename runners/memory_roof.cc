@@ -23,7 +23,7 @@ static char* pages(int64_t bytes) {
   char* p;
   if (bytes == 0) return 0;
   bytes = (bytes + huge - 1) / huge * huge;
-  if (posix_memalign((void**)&p, huge, bytes)) abort();
+  if (posix_memalign((void**)&p, huge, bytes)) return 0;
   madvise(p, bytes, MADV_HUGEPAGE);
   memset(p, 1, bytes);
   return p;
@@ -41,6 +41,7 @@ ROOF {
     out = pages(iterations * WRITTEN * BYTES);
     both = pages(iterations * UPDATED * BYTES);
   }
+  if (!in != !READ || !out != !WRITTEN || !both != !UPDATED) return 0;
   Words s[8], x;
   memset(s, 0, sizeof s);
   memset(&x, (int)seed, sizeof x);

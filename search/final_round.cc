@@ -30,8 +30,9 @@ constexpr double kFarBehind = 3;
 // What another way to compile a schedule gains within this is noise, and bars it from being one of
 // two in a procedure.
 constexpr double kSameSpeed = 1.02;
-constexpr size_t kLargeTried = 8;      // schedules that meet at the largest size
-constexpr size_t kLargeFinalists = 2;  // of them
+constexpr double kMostBandwidth = 1e13;  // bytes a second, more than any core moves
+constexpr size_t kLargeTried = 8;        // schedules that meet at the largest size
+constexpr size_t kLargeFinalists = 2;    // of them
 constexpr int kLargeRounds = 3;
 
 std::string failure_text(const ContenderResult& c) {
@@ -58,6 +59,7 @@ void FinalRound::note_peak(TuningState& run, const Bench& bench) {
   try {
     run.result.peak_gflops =
         std::max(run.result.peak_gflops, run.request.threads * bench.arena->peak(*type));
+    run.result.own_peak = run.has_own_peak();
   } catch (const Error&) {
     if (!run.deadline.over()) throw;  // else it was stopped, and nothing is known
   }
@@ -454,11 +456,13 @@ std::optional<Trial> FinalRound::shared_out(const std::vector<Trial>& finalists,
 void FinalRound::take_roof(const Ratio& of_winner, const Roof& roof) {
   if (of_winner.rounds == 0) return;
   if (roof.of_memory) {
+    const double seconds = run_.result.seconds * of_winner.median;
+    if (roof.work > kMostBandwidth * seconds) return;  // its arrays got no memory: it did nothing
     const Traffic traffic = traffic_of(*request_.proc, request_.kernel, run_.sizes);
-    run_.result.memory_seconds =
-        run_.result.seconds * of_winner.median * traffic.moved() / roof.work;
+    run_.result.memory_seconds = seconds * traffic.moved() / roof.work;
     return;
   }
+  run_.result.own_peak = run_.has_own_peak();
   if (run_.result.gflops <= 0) return;
   const double share = request_.kernel.flops.evaluate(run_.sizes) / (request_.threads * roof.work) *
                        of_winner.median;

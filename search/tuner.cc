@@ -147,6 +147,7 @@ std::optional<TuneResult> at_all_rounds(TuningState& run, const Bench& bench, Tu
     out.gbytes = few.gbytes;
   }
   out.peak_gflops = few.peak_gflops;
+  out.own_peak = few.own_peak;
   out.memory_seconds = few.memory_seconds;
   out.peers = std::move(few.peers);
   out.rivals = std::move(few.rivals);

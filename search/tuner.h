@@ -168,6 +168,7 @@ struct TuneResult {
   double seconds = 0;             // median per call
   double gflops = 0, gbytes = 0;  // per second, from the kernel's formulas; 0 when it has none
   double peak_gflops = 0;         // measured on this machine now, of all threads
+  bool own_peak = false;          // it is of multiply-adds in the kernel's precision, no narrower
   double memory_seconds = 0;      // of moving what a call must move, beside the winner; 0: unknown
   std::vector<PeerRow> peers;     // of the same run
   std::vector<PeerRow> rivals;    // of the same run

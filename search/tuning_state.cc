@@ -104,4 +104,10 @@ std::optional<ElementType> TuningState::peak_type() const {
   return precision == ScalarType::kF64 ? ElementType::kF64 : ElementType::kF32;
 }
 
+bool TuningState::has_own_peak() const {
+  const ScalarType precision = request.kernel.precision;
+  const ElementType own = precision == ScalarType::kF64 ? ElementType::kF64 : ElementType::kF32;
+  return is_float(precision) && peak_type() == own;
+}
+
 }  // namespace exotune

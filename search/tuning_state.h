@@ -40,6 +40,7 @@ struct TuningState {
   /// that sum groups of narrower ones, those, if its text knows their peak. Nothing: no roof is
   /// known.
   std::optional<ElementType> peak_type() const;
+  bool has_own_peak() const;  // of the kernel's precision itself
   /// Sizes besides the tuned one that a kernel for every size should be good at: those it lists.
   std::vector<SizeBinding> listed_sizes() const;
   /// The largest of them by operations, where that is another matter than the tuned one.

@@ -109,7 +109,14 @@ class MadeUpArena : public Arena {
   }
   double peak(ElementType) override { return 50; }
   std::optional<Contender> roof(ElementType) override { return std::nullopt; }
-  std::optional<Contender> memory_roof(const Traffic&) override { return std::nullopt; }
+  std::optional<Contender> memory_roof(const Traffic& t) override {
+    traffic = t;
+    if (memory.work == 0) return std::nullopt;
+    Contender out;
+    out.name = "bandwidth";
+    out.roof = memory;
+    return out;
+  }
   PeerReport peers(const PeerProblem&) override { return {}; }
   std::vector<Contender> plain_code(const Candidate& as_written) override {
     Contender c = contender_of("c (other)", as_written);
@@ -119,6 +126,8 @@ class MadeUpArena : public Arena {
 
   std::vector<std::vector<std::string>> met;  // names, by shoot-out
   std::vector<int> rounds;                    // asked for, likewise
+  Roof memory;                                // no work: there is none
+  Traffic traffic;                            // that it was asked for
   // The second contender of those numbered from 1 is the fastest.
   std::function<double(size_t)> seconds = [](size_t place) { return place == 2 ? 1e-3 : 2e-3; };
   TrialStatus status = TrialStatus::kOk, peer_status = TrialStatus::kOk;
@@ -188,6 +197,19 @@ TEST_F(MadeUpMachine, the_shoot_out_says_who_wins_and_the_store_knows_it) {
   ASSERT_TRUE(store->best(r.key));
   EXPECT_EQ(store->best(r.key)->candidate_id, r.candidate_id);
   EXPECT_EQ(stored(r, r.candidate_id)->samples.size(), 9u);
+}
+
+TEST_F(MadeUpMachine, as_many_bytes_as_the_nest_has_to_move_are_moved_beside_the_winner) {
+  arena.memory.of_memory = true;
+  arena.memory.work = 1024;  // bytes, in 1e-7 s
+  const TuneResult r = tuned();
+  EXPECT_EQ(arena.met.back().back(), "bandwidth");
+  EXPECT_EQ(arena.traffic.moved(), 512);
+  EXPECT_DOUBLE_EQ(r.memory_seconds, 1e-7 * 512 / 1024);
+  // Of several threads together nothing is known.
+  store = make_memory_store();
+  request.threads = 2;
+  EXPECT_EQ(tuned().memory_seconds, 0);
 }
 
 // Trials have the caches to themselves: who is near in them meets the others.
