@@ -492,6 +492,9 @@ Work work_of(const Proc& p) {
   out.operations = formula_of(p, counter.operations());
   if (!out.operations.text().empty())
     for (const auto& [kind, count] : counter.kinds()) out.kinds[kind] = formula_of(p, count);
+  if (std::any_of(out.kinds.begin(), out.kinds.end(),
+                  [](const auto& kind) { return kind.second.text().empty(); }))
+    out.kinds.clear();
   if (const std::optional<WorkCounter::Bytes> bytes = counter.bytes()) {
     out.bytes = formula_of(p, bytes->moved());
     out.read = formula_of(p, bytes->read);

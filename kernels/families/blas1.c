@@ -21,6 +21,9 @@ static inline int64_t ${p}stream(int64_t n) {
   if (n < exo_most(EXO_STREAMS / (int64_t)sizeof(${real}), kStreams * kApart)) return 0;
   return (n / kStreams - kApart) / kPage * kPage + kApart;
 }
+/* Once for as many elements as the streams take; what is left over of n goes on behind them. */
+#define EXO_AS_STREAMS(q, n, go_on) \
+  for (int64_t q = ${p}stream(n); q > 0; (void)(go_on), n -= kStreams * q, q = 0)
 #define IN2 EXO_IN2_${P}
 #define OUT2 EXO_OUT2_${P}
 
@@ -28,11 +31,7 @@ static inline int64_t ${p}stream(int64_t n) {
 EXO_OTHERS void ${p}axpy_others(int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* y,
                                 int64_t incy) {
   if (incx == 1 && incy == 1) {
-    const int64_t q = ${p}stream(n);
-    if (q > 0) {
-      K(${p}axpy_streams)(q, &alpha, IN2(x, q), OUT2(y, q));
-      x += kStreams * q, y += kStreams * q, n -= kStreams * q;
-    }
+    EXO_AS_STREAMS(q, n, (x += kStreams * q, y += kStreams * q)) K(${p}axpy_streams)(q, &alpha, IN2(x, q), OUT2(y, q));
     EXO_IN_LINES(y, i, r) K(${p}axpy)(r, &alpha, IN(x + i, r, 1), OUT(y + i, r, 1));
   } else if (incy == 0) {
     x += exo_first(n, incx);
@@ -63,11 +62,7 @@ EXO_OTHERS ${real} ${p}dot_others(int64_t n, const ${real}* x, int64_t incx, con
                                   int64_t incy) {
   ${real} result = 0;
   if (incx == 1 && incy == 1) {
-    const int64_t q = ${p}stream(n);
-    if (q > 0) {
-      K(${p}dot_streams)(q, IN2(x, q), IN2(y, q), &result);
-      x += kStreams * q, y += kStreams * q, n -= kStreams * q;
-    }
+    EXO_AS_STREAMS(q, n, (x += kStreams * q, y += kStreams * q)) K(${p}dot_streams)(q, IN2(x, q), IN2(y, q), &result);
     EXO_IN_LINES(x, i, r) {
       ${real} part;
       K(${p}dot)(r, IN(x + i, r, 1), IN(y + i, r, 1), &part);
@@ -92,11 +87,7 @@ EXO_FEW ${real} ${p}dot_body(int64_t n, const ${real}* x, int64_t incx, const ${
 
 EXO_OTHERS void ${p}scal_others(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
   if (incx == 1) {
-    const int64_t q = ${p}stream(n);
-    if (q > 0) {
-      K(${p}scal_streams)(q, &alpha, OUT2(x, q));
-      x += kStreams * q, n -= kStreams * q;
-    }
+    EXO_AS_STREAMS(q, n, x += kStreams * q) K(${p}scal_streams)(q, &alpha, OUT2(x, q));
     EXO_IN_LINES(x, i, r) K(${p}scal)(r, &alpha, OUT(x + i, r, 1));
   } else {
     K(${p}scal_any)(n, &alpha, OUT(x, n, incx));
@@ -121,11 +112,7 @@ EXO_FEW void ${p}scal_body(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
 
 EXO_OTHERS void ${p}copy_others(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
   if (incx == 1 && incy == 1 && n >= kMoved) {
-    const int64_t q = ${p}stream(n);
-    if (q > 0) {
-      K(${p}copy_streams)(q, IN2(x, q), OUT2(y, q));
-      x += kStreams * q, y += kStreams * q, n -= kStreams * q;
-    }
+    EXO_AS_STREAMS(q, n, (x += kStreams * q, y += kStreams * q)) K(${p}copy_streams)(q, IN2(x, q), OUT2(y, q));
     memmove(y, x, (size_t)n * sizeof(${real}));
   } else if (incx == 1 && incy == 1) {
     EXO_IN_LINES(y, i, r) K(${p}copy)(r, IN(x + i, r, 1), OUT(y + i, r, 1));
@@ -154,11 +141,7 @@ EXO_FEW void ${p}copy_body(int64_t n, const ${real}* x, int64_t incx, ${real}* y
 
 EXO_OTHERS void ${p}swap_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
   if (incx == 1 && incy == 1) {
-    const int64_t q = ${p}stream(n);
-    if (q > 0) {
-      K(${p}swap_streams)(q, OUT2(x, q), OUT2(y, q));
-      x += kStreams * q, y += kStreams * q, n -= kStreams * q;
-    }
+    EXO_AS_STREAMS(q, n, (x += kStreams * q, y += kStreams * q)) K(${p}swap_streams)(q, OUT2(x, q), OUT2(y, q));
     EXO_IN_LINES(y, i, r) K(${p}swap)(r, OUT(x + i, r, 1), OUT(y + i, r, 1));
   } else if (incx == 0 || incy == 0) {
     x += exo_first(n, incx);
@@ -197,11 +180,7 @@ EXO_FEW void ${p}swap_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int6
 EXO_OTHERS ${real} ${p}asum_others(int64_t n, const ${real}* x, int64_t incx) {
   ${real} result = 0;
   if (incx == 1) {
-    const int64_t q = ${p}stream(n);
-    if (q > 0) {
-      K(${p}asum_streams)(q, IN2(x, q), &result);
-      x += kStreams * q, n -= kStreams * q;
-    }
+    EXO_AS_STREAMS(q, n, x += kStreams * q) K(${p}asum_streams)(q, IN2(x, q), &result);
     EXO_IN_LINES(x, i, r) {
       ${real} part;
       K(${p}asum)(r, IN(x + i, r, 1), &part);
@@ -234,11 +213,7 @@ EXO_OTHERS ${real} ${p}wide_nrm2(int64_t n, const ${real}* x, int64_t incx) {
 }
 static inline ${real} ${p}squares(int64_t n, const ${real}* x) {
   ${real} sum = 0;
-  const int64_t q = ${p}stream(n);
-  if (q > 0) {
-    K(${p}sumsq_streams)(q, IN2(x, q), &sum);
-    x += kStreams * q, n -= kStreams * q;
-  }
+  EXO_AS_STREAMS(q, n, x += kStreams * q) K(${p}sumsq_streams)(q, IN2(x, q), &sum);
   EXO_IN_LINES(x, i, r) {
     ${real} part;
     K(${p}sumsq)(r, IN(x + i, r, 1), &part);
@@ -378,11 +353,7 @@ EXO_STRAIGHT int64_t i${p}amax_body(int64_t n, const ${real}* x, int64_t incx, i
 EXO_OTHERS void ${p}rot_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} c,
                                ${real} s) {
   if (incx == 1 && incy == 1) {
-    const int64_t q = ${p}stream(n);
-    if (q > 0) {
-      K(${p}rot_streams)(q, OUT2(x, q), OUT2(y, q), &c, &s);
-      x += kStreams * q, y += kStreams * q, n -= kStreams * q;
-    }
+    EXO_AS_STREAMS(q, n, (x += kStreams * q, y += kStreams * q)) K(${p}rot_streams)(q, OUT2(x, q), OUT2(y, q), &c, &s);
     EXO_IN_LINES(y, i, r) K(${p}rot)(r, OUT(x + i, r, 1), OUT(y + i, r, 1), &c, &s);
   } else if (incx == 0 || incy == 0) {
     x += exo_first(n, incx);
@@ -418,11 +389,7 @@ EXO_FEW void ${p}rot_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64
 EXO_OTHERS void ${p}rotm_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} h11,
                                 ${real} h21, ${real} h12, ${real} h22) {
   if (incx == 1 && incy == 1) {
-    const int64_t q = ${p}stream(n);
-    if (q > 0) {
-      K(${p}rotm_streams)(q, OUT2(x, q), OUT2(y, q), &h11, &h21, &h12, &h22);
-      x += kStreams * q, y += kStreams * q, n -= kStreams * q;
-    }
+    EXO_AS_STREAMS(q, n, (x += kStreams * q, y += kStreams * q)) K(${p}rotm_streams)(q, OUT2(x, q), OUT2(y, q), &h11, &h21, &h12, &h22);
     EXO_IN_LINES(y, i, r) K(${p}rotm)(r, OUT(x + i, r, 1), OUT(y + i, r, 1), &h11, &h21, &h12, &h22);
   } else if (incx == 0 || incy == 0) {
     x += exo_first(n, incx);
