@@ -12,6 +12,7 @@
 #include "core/library/operator_values.h"
 #include "core/library/reduction.h"
 #include "core/library/statements.h"
+#include "core/library/sums_beside.h"
 #include "core/library/vector_loops.h"
 
 namespace exotune {
@@ -114,6 +115,10 @@ ProcPtr optimize_level_1_loop(ProcPtr p, const Cursor& loop, const VectorUnit& u
   const int64_t lanes = unit.lanes;
   while (interleave > 1 && extent && *extent < interleave * lanes) interleave /= 2;
   if (is_reduction(p, top, loop.as<For>().iter)) return optimize_sum(p, top, unit, interleave);
+  if (has_sums_beside(p, top) && attempted(p, [&](const ProcPtr& q) {
+        return optimize_sums_beside(q, top, unit, interleave);
+      }))
+    return p;
 
   // The sequential loops of whole vectors, single vectors, and the guarded rest.
   std::vector<Path> segments = {top};

@@ -62,10 +62,83 @@ std::string accumulator_of(const ProcPtr& p, const Path& top) {
   return name;
 }
 
+ProcPtr accumulate(ProcPtr p, const Cursor& outer, const std::vector<Cursor>& lanes,
+                   const Reduce& sum, const std::string& name, MemoryPtr memory) {
+  const Path top = outer.path();
+  // Loops that choose the element are dimensions of the window; the others get copies.
+  std::vector<Where> copies;
+  std::vector<int> depths;  // of the copies' loops in the nest
+  for (size_t k = 0; k < lanes.size(); ++k) {
+    if (choice_of(sum, lanes[k].as<For>().iter) >= 0) continue;
+    copies.emplace_back(lanes[k]);
+    depths.push_back(static_cast<int>(k));
+  }
+  const auto is_of_sum = [&](const Access& a) {
+    return std::equal(a.idx.begin(), a.idx.end(), sum.idx.begin(), sum.idx.end(),
+                      [](const ExprPtr& x, const ExprPtr& y) { return affine_equal(x, y); });
+  };
+  const std::optional<Rectangle> window = touched(p, outer, sum.name, Touch::kWrites, is_of_sum);
+  if (!window || copies.empty())
+    throw SchedulingError("parallelize_reduction: the lanes do not share elements of `" +
+                          sum.name.name() + "`");
+  std::vector<int> order;  // of the dimensions: of the window, then of the copies, as they nest
+  for (size_t d = 0; d < window->lo.size(); ++d) {
+    if (as_int(normalize(window->hi[d] - window->lo[d])) == 1) continue;
+    int depth = -1;
+    for (size_t k = 0; k < lanes.size(); ++k)
+      if (choice_of(sum, lanes[k].as<For>().iter) == static_cast<int>(d))
+        depth = static_cast<int>(k);
+    order.push_back(depth);
+  }
+  order.insert(order.end(), depths.begin(), depths.end());
+  p = stage_mem(p, outer, window->text(sum.name.name(), scope_at(*p, top)), name, /*accum=*/true,
+                copies);
+  p = as_nested(p, top, order);
+  return set_memory(p, at(p, top), memory);
+}
+
+std::vector<const Reduce*> sums_beside(const For& loop) {
+  std::vector<const Reduce*> out;
+  std::vector<Sym> inside;
+  for (const StmtPtr& s : loop.body) {
+    if (const Alloc* a = s->as<Alloc>()) inside.push_back(a->name);
+    if (s->as<For>() || s->as<If>()) return {};
+    const Reduce* r = s->as<Reduce>();
+    if (!r || choice_of(*r, loop.iter) >= 0 ||
+        std::find(inside.begin(), inside.end(), r->name) != inside.end())
+      continue;
+    const auto is_same = [&](const Reduce* other) {
+      return r->name == other->name &&
+             std::equal(r->idx.begin(), r->idx.end(), other->idx.begin(), other->idx.end(),
+                        [](const ExprPtr& x, const ExprPtr& y) { return affine_equal(x, y); });
+    };
+    if (std::none_of(out.begin(), out.end(), is_same)) out.push_back(r);
+  }
+  return out;
+}
+
+namespace {
+
+// Each of the sums beside one another in the innermost of `lanes`, with accumulators of its own.
+ProcPtr accumulate_all(ProcPtr p, const Cursor& outer, const std::vector<Cursor>& lanes,
+                       const std::string& name, const MemoryPtr& memory) {
+  const ProcPtr before = p;
+  const std::vector<const Reduce*> sums = sums_beside(lanes.back().as<For>());
+  if (sums.empty()) throw SchedulingError("parallelize_reduction: the lanes share no sum");
+  for (size_t k = 0; k < sums.size(); ++k) {
+    std::vector<Cursor> now;
+    for (const Cursor& lane : lanes) now.push_back(forward(p, lane));
+    p = accumulate(p, forward(p, outer), now, *sums[k],
+                   k == 0 ? name : name + "_" + std::to_string(k), memory);
+  }
+  return p;
+}
+
+}  // namespace
+
 ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& name,
                               MemoryPtr memory) {
   Cursor o = outer.loop(p);
-  const Path top = o.path();
 
   // The lane loops under `outer`, and the reduction under them (perhaps guarded).
   std::vector<Cursor> lanes;
@@ -74,6 +147,8 @@ ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& 
   bool guarded = false;
   for (;;) {
     const Block& body = body_of(*s);
+    if (body.size() > 1 && s->as<For>() && !lanes.empty())
+      return accumulate_all(p, o, lanes, name, memory);
     if (body.size() != 1 || !orelse_of(*s).empty())
       throw SchedulingError("parallelize_reduction: the loops are not perfectly nested");
     s = body[0];
@@ -93,32 +168,7 @@ ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& 
   if (!reduce || lanes.empty())
     throw SchedulingError(
         "parallelize_reduction: there is no reduction inside lane loops of literal extent");
-  // Loops that choose the element are dimensions of the window; the others get copies.
-  std::vector<Where> copies;
-  std::vector<int> depths;  // of the copies' loops in the nest
-  for (size_t k = 0; k < lanes.size(); ++k) {
-    if (choice_of(*reduce, lanes[k].as<For>().iter) >= 0) continue;
-    copies.emplace_back(lanes[k]);
-    depths.push_back(static_cast<int>(k));
-  }
-  const std::optional<Rectangle> window = touched(p, o, reduce->name, Touch::kWrites);
-  if (!window || copies.empty())
-    throw SchedulingError("parallelize_reduction: the lanes do not share elements of `" +
-                          reduce->name.name() + "`");
-  p = stage_mem(p, o, window->text(reduce->name.name(), scope_at(*p, top)), name, /*accum=*/true,
-                copies);
-  std::vector<int> order;  // of the dimensions: of the window, then of the copies, as they nest
-  for (size_t d = 0; d < window->lo.size(); ++d) {
-    if (as_int(normalize(window->hi[d] - window->lo[d])) == 1) continue;
-    int depth = -1;
-    for (size_t k = 0; k < lanes.size(); ++k)
-      if (choice_of(*reduce, lanes[k].as<For>().iter) == static_cast<int>(d))
-        depth = static_cast<int>(k);
-    order.push_back(depth);
-  }
-  order.insert(order.end(), depths.begin(), depths.end());
-  p = as_nested(p, top, order);
-  return set_memory(p, at(p, top), memory);
+  return accumulate(p, o, lanes, *reduce, name, memory);
 }
 
 ProcPtr interleave_reduction(ProcPtr p, const Where& loop, int64_t factor,

@@ -16,10 +16,22 @@ std::string accumulator_of(const ProcPtr& p, const Path& top);
 ///
 /// `outer` is the sequential loop o; the loops perfectly nested inside it, down to the reduction,
 /// have literal extents and become the dimensions of the accumulator, which lives in `memory`. A
-/// guard around the reduction is allowed. The result's flag says that sums are reordered.
+/// guard around the reduction is allowed. Where the innermost loop has several statements, each sum
+/// among them (sums_beside) gets an accumulator: name, name_1, .. The result's flag says that sums
+/// are reordered.
 /// Proposed for a sum over more than the caches hold: each of several streams has its own.
 ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& name,
                               MemoryPtr memory);
+
+/// What the loop's own body adds to and does not move, each element once, as it stands there; none
+/// where it holds loops or guards.
+std::vector<const Reduce*> sums_beside(const For& loop);
+
+/// The same for one of several sums that the body adds to: `lanes` are the loops under `outer` that
+/// get copies, outermost first; those that choose the sum's element do not. What is made stands
+/// around `outer`: the allocation and the zeroes in front of it, the additions behind it.
+ProcPtr accumulate(ProcPtr p, const Cursor& outer, const std::vector<Cursor>& lanes,
+                   const Reduce& sum, const std::string& name, MemoryPtr memory);
 
 /// A scalar sum r over `loop`, `factor` iterations at a time into as many local scalars: their
 /// chains of additions run side by side, where one chain would wait for each addition. The

@@ -47,6 +47,36 @@ TEST(Reduction, each_accumulator_is_a_scalar_of_its_own) {
   EXPECT_EQ(text.find("sum : f32[4]"), std::string::npos) << text;
 }
 
+TEST(Reduction, sums_beside_one_another_are_summed_each_in_its_lanes) {
+  const ProcPtr p = parse_module(
+                        "def both(x: f32[24], r: f32[2]):\n"
+                        "    for i in seq(0, 6):\n        for l in seq(0, 4):\n"
+                        "            r[0] += x[4 * i + l]\n"
+                        "            r[1] += x[4 * i + l] * x[4 * i + l]\n",
+                        "test.exo")
+                        .procs.back();
+  const ProcPtr q = parallelize_reduction(p, "i", "sums", dram_stack());
+  EXPECT_TRUE(reassociates(q));
+  EXPECT_NE(str(*q).find("sums[l] += x["), std::string::npos) << str(*q);
+  EXPECT_NE(str(*q).find("sums_1[l] += x["), std::string::npos) << str(*q);
+  Buffer x(ScalarType::kF32, {24}), a(ScalarType::kF32, {2}, {1, 2}), b = a;
+  for (size_t k = 0; k < 24; ++k) x.data[k] = static_cast<double>(k % 7);
+  run(*p, {&x, &a});
+  run(*q, {&x, &b});
+  EXPECT_EQ(a.data, b.data);
+}
+
+TEST(Reduction, lanes_without_a_sum_in_common_are_refused) {
+  const ProcPtr p = parse_module(
+                        "def two(x: f32[24], y: f32[24], r: f32):\n"
+                        "    for i in seq(0, 6):\n        for l in seq(0, 4):\n"
+                        "            y[4 * i + l] = x[4 * i + l]\n"
+                        "            x[4 * i + l] = 0.0\n",
+                        "test.exo")
+                        .procs.back();
+  EXPECT_THROW((void)parallelize_reduction(p, "i", "sums", dram_stack()), SchedulingError);
+}
+
 TEST(Reduction, what_is_no_sum_into_one_element_is_refused) {
   const ProcPtr p = parse_module(
                         "def f(n: size, x: [f32][n], r: [f32][n]):\n"
