@@ -267,6 +267,7 @@ class ProgramSearch::Impl {
     context.page = static_cast<int64_t>(request_.context->weights.machine.core.page);
     context.lanes = lanes_of(start);
     context.vectors = request_.target->vector_memory != nullptr;
+    context.instructions = &instructions_;
     for (const StructureMove move : moves) {
       if (interrupted()) return;
       for (const NewStructure& found : move(start, context))

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "search/moves/closures.h"
+#include "search/moves/components.h"
 #include "search/moves/distribution.h"
 #include "search/moves/factors.h"
 #include "search/moves/guards.h"
@@ -54,6 +55,12 @@ Found turned_blocks(const Schedule& s, const StructureContext& c) {
   if (std::optional<Schedule> blocks = turned_in_blocks(s, c.sizes, c.caches, c.lanes))
     out.push_back({"turned over block by block", std::move(*blocks), true});
   return out;
+}
+
+// Numbers of a few parts, side by side: vectors of each part.
+Found components(const Schedule& s, const StructureContext& c) {
+  return c.vectors ? all("components apart", in_components(s, c.sizes, c.lanes, *c.instructions))
+                   : Found{};
 }
 
 // Rows with arrays of their own, some at a time.
@@ -122,8 +129,8 @@ Found fused_sweeps(const Schedule& s, const StructureContext& /*c*/) {
 }
 
 constexpr StructureMove kBeforeDistribution[] = {
-    streams, turned_blocks,     unguarded,  blocks_of_rows, recurrence_blocks, closure_blocks,
-    skewed,  rows_side_by_side, by_columns, factors_inside, separable_windows,
+    streams,        turned_blocks, components,        unguarded,  blocks_of_rows, recurrence_blocks,
+    closure_blocks, skewed,        rows_side_by_side, by_columns, factors_inside, separable_windows,
 };
 constexpr StructureMove kAfterDistribution[] = {own_arrays, fused, staged_rows, fused_sweeps};
 

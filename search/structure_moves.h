@@ -17,9 +17,10 @@ namespace exotune {
 struct StructureContext {
   std::map<std::string, int64_t> sizes;  // values of the procedure's control arguments
   NearestCaches caches;
-  int64_t page = 0;      // bytes
-  int64_t lanes = 1;     // of what is written
-  bool vectors = false;  // the target has some
+  int64_t page = 0;                         // bytes
+  int64_t lanes = 1;                        // of what is written
+  bool vectors = false;                     // the target has some
+  const ValueList* instructions = nullptr;  // as a script's `instrs`
 };
 
 struct NewStructure {

@@ -38,6 +38,7 @@ namespace exotune {
 /// a : T[.., n, ..]            a : T[.., n/q, q, ..]
 /// s(a[.., i, ..])       ->    s(a[.., i/q, i%q, ..])
 /// Obligation: q divides n. A window interval in that dimension must lie within one run of q.
+/// Proposed for numbers of a few parts that lie one after the other: a dimension for the parts.
 [[nodiscard]] ProcPtr divide_dim(ProcPtr p, const Where& alloc, int dim, int64_t q);
 
 /// a : T[.., n, .., c, ..]          a : T[.., n*c, .., ..]

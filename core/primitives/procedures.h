@@ -20,6 +20,7 @@ namespace exotune {
 /// asserts hold, windows stay in their buffers, precisions and memories agree, one formal stands
 /// for one buffer, and arguments of which one is written do not overlap. Cursors into s die; one to
 /// s as a whole goes to the call.
+/// Proposed for copies that an instruction makes: parts that lie side by side, taken apart.
 [[nodiscard]] ProcPtr replace(ProcPtr p, const Where& block, const ProcPtr& callee);
 
 /// The form for hot loops: nothing when `callee` does not fit, and no text is made.

@@ -1,0 +1,223 @@
+#include "search/moves/components.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/analysis/queries.h"
+#include "core/ir/normal_form.h"
+#include "core/library/inspection.h"
+#include "search/outline/outline.h"
+
+namespace exotune {
+
+namespace {
+
+// Targets have instructions for two to four; of more, whole matrices are turned over.
+constexpr int64_t kMostComponents = 4;
+
+// How a buffer lies along a loop: `number` components side by side, in a dimension of their own or
+// one element after the other.
+struct Components {
+  Sym buffer;
+  int64_t number = 0;
+  bool flat = false;
+  bool operator==(const Components&) const = default;
+};
+
+class ComponentLoop {
+ public:
+  ComponentLoop(const Outline& o, int loop) : o_(o), loop_(o.loops[static_cast<size_t>(loop)]) {
+    for (const OutlineAccess& a : o.accesses)
+      if (std::find(a.loops.begin(), a.loops.end(), loop) != a.loops.end() && !add(a)) {
+        found_.clear();
+        return;
+      }
+  }
+  const std::vector<Components>& found() const { return found_; }
+
+ private:
+  // False: along this loop nothing is taken apart.
+  bool add(const OutlineAccess& a) {
+    const std::vector<ExprPtr>& idx = a.what.idx;
+    std::optional<Components> here;
+    for (size_t d = 0; d < idx.size(); ++d) {
+      if (!mentions(idx[d], loop_.iter)) continue;
+      const std::optional<Affine> form = affine(idx[d]);
+      if (!form || here) return false;
+      const int64_t step = form->coeff_of(loop_.iter);
+      const bool last = d + 1 == idx.size();
+      if (step == 1 && last) return true;
+      here = {a.what.buffer, last ? step : components_of(a), last};
+      if ((!last && (step != 1 || d + 2 != idx.size())) || here->number < 2 ||
+          here->number > kMostComponents)
+        return false;
+    }
+    if (!here) return true;
+    const auto known = std::find_if(found_.begin(), found_.end(),
+                                    [&](const Components& c) { return c.buffer == here->buffer; });
+    if (known != found_.end()) return *known == *here;
+    found_.push_back(*here);
+    return true;
+  }
+
+  int64_t components_of(const OutlineAccess& a) const {
+    const std::optional<ScopeEntry> entry = lookup(*o_.proc, loop_.path, a.what.buffer);
+    return entry ? as_int(entry->type.shape.back()).value_or(0) : 0;
+  }
+
+  const Outline& o_;
+  const OutlineLoop& loop_;
+  std::vector<Components> found_;
+};
+
+// Does it copy so many elements of so many components, whichever loop is outside, in memory alone?
+bool moves_components(const Proc& instr, int64_t elements, int64_t components) {
+  const For* outer = instr.body.size() == 1 ? instr.body[0]->as<For>() : nullptr;
+  const For* inner = outer && outer->body.size() == 1 ? outer->body[0]->as<For>() : nullptr;
+  const Assign* copy = inner && inner->body.size() == 1 ? inner->body[0]->as<Assign>() : nullptr;
+  if (!copy || !copy->rhs->as<Read>() || instr.args.size() != 2) return false;
+  const std::optional<int64_t> o = literal_extent(*outer), i = literal_extent(*inner);
+  return o && i && std::minmax(*o, *i) == std::minmax(elements, components);
+}
+
+// Takes one loop apart, in blocks of so many iterations.
+class TakenApart {
+ public:
+  TakenApart(Schedule& s, int64_t block, int64_t lanes, const ValueList& instructions)
+      : s_(s), block_(block), lanes_(lanes), instructions_(instructions) {}
+
+  // `sums`: the loop adds to elements that stay.
+  bool run(const OutlineLoop& loop, const std::vector<Components>& components, bool sums) {
+    const std::string name = loop.iter.name();
+    if (apply(s_, "divide_loop",
+              {Value(Cursor::stmt(s_.proc, loop.path)), Value(block_),
+               Value::strings({name + "b", name}), Value("cut")}))
+      return false;
+    const Path inner = child(loop.path);
+    if (!stmt_at(*s_.proc, inner)) return false;
+    inner_ = Cursor::stmt(s_.proc, inner);
+    if (sums && apply(s_, "parallelize_reduction",
+                      {Value(Cursor::stmt(s_.proc, loop.path)), Value(name + "_sums"),
+                       Value(dram_stack())}))
+      return false;
+    return std::all_of(components.begin(), components.end(),
+                       [&](const Components& c) { return stage(c); });
+  }
+
+ private:
+  // Where the block's elements lie: whole elements, all of them.
+  std::optional<std::string> window_of(const Components& c) const {
+    const Cursor here = forward(s_.proc, *inner_);
+    std::optional<Rectangle> all = touched(s_.proc, here, c.buffer);
+    if (!all) return std::nullopt;
+    const size_t rank = all->lo.size(), along = rank - (c.flat ? 1 : 2);
+    for (size_t d = 0; d < along; ++d)
+      if (as_int(normalize(all->hi[d] - all->lo[d])) != 1) return std::nullopt;
+    if (c.flat) {
+      // From the first component of the first element.
+      const std::optional<Affine> from = affine(all->lo[along]);
+      if (!from) return std::nullopt;
+      const int64_t first = ((from->constant % c.number) + c.number) % c.number;
+      all->lo[along] = normalize(all->lo[along] - int_const(first));
+    } else {
+      all->lo[along + 1] = int_const(0);
+      all->hi[along + 1] = int_const(c.number);
+    }
+    const int64_t length = block_ * (c.flat ? c.number : 1);
+    const auto touched_length = as_int(normalize(all->hi[along] - all->lo[along]));
+    if (!touched_length || *touched_length > length) return std::nullopt;
+    all->hi[along] = normalize(all->lo[along] + int_const(length));
+    return all->text(c.buffer.name(), scope_at(*s_.proc, here.path()));
+  }
+
+  bool stage(const Components& c) {
+    const std::optional<std::string> window = window_of(c);
+    const std::string name = c.buffer.name() + "_parts", alloc = name + ": _";
+    if (!window || apply(s_, "stage_mem", {Value(*inner_), Value(*window), Value(name)}) ||
+        apply(s_, "set_memory", {Value(alloc), Value(dram_stack())}) ||
+        (c.flat && apply(s_, "divide_dim", {Value(alloc), Value(0), Value(c.number)})) ||
+        apply(s_, "rearrange_dim", {Value(alloc), Value::ints({1, 0})}))
+      return false;
+    // Copies in stand in front of the loop, copies out behind it.
+    for (const bool in : {true, false})
+      for (const Cursor& copy : copies(name, in))
+        if (!turn(copy, c, in)) return false;
+    return true;
+  }
+
+  std::vector<Cursor> copies(const std::string& name, bool in) const {
+    const Path inner = forward(s_.proc, *inner_).path();
+    std::vector<Cursor> out;
+    const int own = inner.back().index;
+    const int n = size_of_block(s_.proc, inner);
+    for (int k = in ? 0 : own + 1; k < (in ? own : n); ++k) {
+      const Path here = sibling(inner, k - own);
+      const StmtPtr copy = stmt_at(*s_.proc, here);
+      if (!copy->as<For>()) continue;
+      const StmtPtr innermost_stmt = stmt_at(*s_.proc, child(innermost(s_.proc, here)));
+      const Assign* a = innermost_stmt ? innermost_stmt->as<Assign>() : nullptr;
+      const Read* from = a ? a->rhs->as<Read>() : nullptr;
+      if (from && (in ? a->name : from->name).name() == name)
+        out.push_back(Cursor::stmt(s_.proc, here));
+    }
+    return out;
+  }
+
+  // One copy by instructions: loops over components outside where they are taken apart.
+  bool turn(const Cursor& copy, const Components& c, bool in) {
+    const auto here = [&] { return forward(s_.proc, copy); };
+    if (c.flat) {
+      const std::string name = here().as<For>().iter.name();
+      if (apply(s_, "divide_loop",
+                {Value(here()), Value(c.number), Value::strings({name, name + "c"}),
+                 Value("perfect")}) ||
+          apply(s_, "simplify", {Value(here())}))
+        return false;
+    }
+    const Path top = here().path();
+    if (in && apply(s_, "reorder_loops", {Value(here())})) return false;
+    const Cursor loops = Cursor::stmt(s_.proc, top);
+    for (const Value& instr : instructions_)
+      if (moves_components(**instr.as<ProcPtr>(), lanes_, c.number) &&
+          !apply(s_, block_ == lanes_ ? "replace" : "tile_to_instr", {Value(loops), instr}))
+        return true;
+    return false;
+  }
+
+  Schedule& s_;
+  int64_t block_, lanes_;
+  const ValueList& instructions_;
+  std::optional<Cursor> inner_;
+};
+
+}  // namespace
+
+std::vector<Schedule> in_components(const Schedule& s, const std::map<std::string, int64_t>& sizes,
+                                    int64_t lanes, const ValueList& instructions) {
+  const Outline o = outline_of(*s.proc, sizes);
+  std::vector<Schedule> out;
+  for (const int64_t vectors : {1, 2, 4}) {
+    const int64_t block = vectors * lanes;
+    const LoopRole wanted = vectors == 1 ? LoopRole::kParallel : LoopRole::kReduction;
+    Schedule made = s;
+    Path taken;
+    // The last first: places in front of it stay.
+    for (int k = static_cast<int>(o.loops.size()) - 1; k >= 0; --k) {
+      const OutlineLoop& loop = o.loops[static_cast<size_t>(k)];
+      if ((!taken.empty() && is_prefix(loop.path, taken)) || (loop.extent && *loop.extent < block))
+        continue;
+      const ComponentLoop components(o, k);
+      if (components.found().empty() || role_of(o, k) != wanted) continue;
+      Schedule tried = made;
+      if (!TakenApart(tried, block, lanes, instructions)
+               .run(loop, components.found(), wanted == LoopRole::kReduction))
+        continue;
+      made = std::move(tried);
+      taken = loop.path;
+    }
+    if (made.steps.size() > s.steps.size()) out.push_back(std::move(made));
+  }
+  return out;
+}
+
+}  // namespace exotune

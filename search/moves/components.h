@@ -1,0 +1,26 @@
+#pragma once
+// Components: elements of a few numbers each, that lie side by side (pairs, points, colours), taken
+// apart into vectors of each. Start at in_components.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "search/moves/step.h"
+
+namespace exotune {
+
+/// for p: s(x[p, 0], x[p, 1], x[p, 2])
+///   ->  for pb: { t[0:3, 0:L] = x[L * pb : L * pb + L, 0:3] turned over by an instruction
+///                 for p in seq(0, L): s(t[0, p], t[1, p], t[2, p]) } ; for p in seq(0, ..): s(..)
+///
+/// Loops that step over elements of two to four numbers, which are the last dimension of an array
+/// or lie in it one after the other (x[2 * p], x[2 * p + 1]); what is written goes back in the same
+/// way (divide_loop, stage_mem, divide_dim, rearrange_dim, replace, tile_to_instr). Blocks of one
+/// vector where the iterations are independent; of two and of four where they are summed, in as
+/// many chains (parallelize_reduction). `instructions` as a script's `instrs`: those that take
+/// apart and put together. None: there is no such loop, no such instruction, or the core refused.
+std::vector<Schedule> in_components(const Schedule& s, const std::map<std::string, int64_t>& sizes,
+                                    int64_t lanes, const ValueList& instructions);
+
+}  // namespace exotune

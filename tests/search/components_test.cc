@@ -1,0 +1,136 @@
+// Numbers of a few parts taken apart: which loops it is for, and that the same is computed.
+#include "search/moves/components.h"
+
+#include <gtest/gtest.h>
+
+#include "core/cursor/provenance.h"
+#include "core/ir/printer.h"
+#include "hw/target.h"
+#include "search/steps/builders.h"
+#include "tests/search/move_nests.h"
+#include "tests/search/same_result.h"
+
+namespace exotune {
+namespace {
+
+constexpr int64_t kLanes = 8;
+
+std::vector<Schedule> apart(const ProcPtr& p, int64_t lanes = kLanes) {
+  static const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  static const ValueList instructions = instruction_values(*target);
+  return in_components({p, {}, false}, {}, lanes, instructions);
+}
+
+bool has(const Schedule& s, const std::string& text) {
+  return str(*s.proc).find(text) != std::string::npos;
+}
+
+const char* const kColours = R"(
+@proc
+def colours(M: f32[3, 3], x: f32[20, 3], y: f32[20, 3]):
+    for p in seq(0, 20):
+        for c in seq(0, 3):
+            y[p, c] = 0.0
+            for k in seq(0, 3):
+                y[p, c] += M[c, k] * x[p, k]
+)";
+
+TEST(Components, of_a_dimension_of_their_own) {
+  const ProcPtr p = parsed(kColours);
+  const std::vector<Schedule> found = apart(p);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(has(found[0], "mm256_deinterleave3_ps(x_parts[0:3, 0:8], x[8 * pb:8 * pb + 8, 0:3])"))
+      << str(*found[0].proc);
+  EXPECT_TRUE(has(found[0], "mm256_interleave3_ps(y[8 * pb:8 * pb + 8, 0:3], y_parts[0:3, 0:8])"));
+  EXPECT_FALSE(has(found[0], "deinterleave3_ps(y_parts")) << "y is written as a whole";
+  EXPECT_FALSE(reassociates(found[0].proc));
+  expect_same_result(p, found[0].proc, str(*found[0].proc));
+}
+
+const char* const kTurnedPairs = R"(
+@proc
+def turned_pairs(c: f32[3, 9], s: f32[3, 9], x: f32[3, 2, 18]):
+    for t in seq(0, 3):
+        for h in seq(0, 2):
+            for d in seq(0, 9):
+                u: f32
+                u = x[t, h, 2 * d]
+                x[t, h, 2 * d] = u * c[t, d] - x[t, h, 2 * d + 1] * s[t, d]
+                x[t, h, 2 * d + 1] = u * s[t, d] + x[t, h, 2 * d + 1] * c[t, d]
+)";
+
+TEST(Components, one_after_the_other_are_read_and_written) {
+  const ProcPtr p = parsed(kTurnedPairs);
+  const std::vector<Schedule> found = apart(p);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(has(found[0], "mm256_deinterleave2_flat_ps(")) << str(*found[0].proc);
+  EXPECT_TRUE(has(found[0], "mm256_interleave2_flat_ps(")) << str(*found[0].proc);
+  expect_same_result(p, found[0].proc, str(*found[0].proc));
+}
+
+const char* const kParticles = R"(
+@proc
+def particles(dt: f64, f: f64[10, 3], m: f64[10], v: f64[10, 3], x: f64[10, 3]):
+    for n in seq(0, 10):
+        for d in seq(0, 3):
+            v[n, d] += dt * f[n, d] / m[n]
+            x[n, d] += dt * v[n, d]
+)";
+
+TEST(Components, of_several_arrays_of_another_type) {
+  const ProcPtr p = parsed(kParticles);
+  const std::vector<Schedule> found = apart(p, 4);
+  ASSERT_EQ(found.size(), 1u);
+  for (const char* array : {"f", "v", "x"})
+    EXPECT_TRUE(has(found[0], "mm256_deinterleave3_pd(" + std::string(array) + "_parts"))
+        << str(*found[0].proc);
+  EXPECT_FALSE(has(found[0], "interleave3_pd(f[")) << "f is read alone";
+  expect_same_result(p, found[0].proc, str(*found[0].proc));
+}
+
+const char* const kProduct = R"(
+@proc
+def product(x: f32[150, 2], y: f32[150, 2], z: f32[2]):
+    for n in seq(0, 150):
+        z[0] += x[n, 0] * y[n, 0] + x[n, 1] * y[n, 1]
+        z[1] += x[n, 0] * y[n, 1] - x[n, 1] * y[n, 0]
+)";
+
+TEST(Components, of_sums_are_added_up_in_several_chains) {
+  const ProcPtr p = parsed(kProduct);
+  const std::vector<Schedule> found = apart(p);
+  ASSERT_EQ(found.size(), 2u);  // of two vectors, and of four
+  EXPECT_TRUE(has(found[0], "n_sums_1 : f32[16]")) << str(*found[0].proc);
+  EXPECT_TRUE(has(found[1], "x_parts : f32[2, 32]")) << str(*found[1].proc);
+  for (const Schedule& s : found) {
+    EXPECT_TRUE(reassociates(s.proc));
+    expect_same_result(p, s.proc, str(*s.proc));
+  }
+}
+
+TEST(Components, are_for_small_elements_that_are_used_one_by_one) {
+  const auto none = [](const char* text) { return apart(parsed(text)).empty(); };
+  EXPECT_TRUE(
+      none("@proc\ndef f(x: f32[20, 5], y: f32[20]):\n    for i in seq(0, 20):\n"
+           "        y[i] = x[i, 0] + x[i, 4]\n"))
+      << "no instruction takes five apart";
+  EXPECT_TRUE(
+      none("@proc\ndef f(x: f32[21, 2], y: f32[20]):\n    for i in seq(0, 20):\n"
+           "        y[i] = x[i, 0] + x[i + 1, 1]\n"))
+      << "more elements than iterations";
+  EXPECT_TRUE(
+      none("@proc\ndef f(x: f32[21, 2]):\n    for i in seq(0, 20):\n"
+           "        x[i + 1, 0] = x[i, 0] + x[i, 1]\n"))
+      << "a recurrence";
+  EXPECT_TRUE(
+      none("@proc\ndef f(x: f32[20], y: f32[20]):\n    for i in seq(0, 20):\n"
+           "        y[i] = x[i]\n"))
+      << "one number each";
+  EXPECT_TRUE(
+      none("@proc\ndef f(x: i32[20, 2], y: i32[20]):\n    for i in seq(0, 20):\n"
+           "        y[i] = x[i, 0] + x[i, 1]\n"))
+      << "no instruction is of this type";
+}
+
+}  // namespace
+}  // namespace exotune
