@@ -110,6 +110,7 @@ class Changes {
       }
     if (!kernels_.empty() && !any_of(steps_, "interleave_loop")) interleaves();
     if (!kernels_.empty() && !any_of(steps_, "prefetch_ahead")) prefetches();
+    if (where_.far && kernels_.empty() && !any_of(steps_, "prefetch_next_rows")) next_rows();
     if (where_.far && kernels_.empty() && !any_of(steps_, "prefetch_rows")) {
       Steps out = steps_;
       out.push_back({"prefetch_rows", {""}});
@@ -207,6 +208,20 @@ class Changes {
     for (const ScheduleStep& step : steps_)
       if (const auto block = blocking_of(step); block && block->loop == rows) out = block->outer;
     return out;
+  }
+
+  // Results that go past the caches leave the memory more time for what comes next.
+  void next_rows() {
+    const ScheduleStep asks{"prefetch_next_rows", {""}};
+    if (!where_.streaming.empty() && !any_of(steps_, "stream_results")) {
+      Steps both = steps_;
+      both.insert(both.end(), where_.streaming.begin(), where_.streaming.end());
+      both.push_back(asks);
+      add(std::move(both), Change::kPrefetching);
+    }
+    Steps alone = steps_;
+    alone.push_back(asks);
+    add(std::move(alone), Change::kPrefetching);
   }
 
   // In front of the first micro-kernel, where operands are still read as they lie. The next tile,

@@ -87,7 +87,7 @@ std::optional<Between> between(const Cursor& inner, const std::string& loop) {
   return std::nullopt;
 }
 
-// The lines of a rectangle of two dimensions.
+// The lines of a rectangle that has an extent in its last two dimensions alone.
 struct Lines {
   std::vector<ExprPtr> lo;
   int64_t rows = 0, per_row = 0, step = 0;  // step: elements of a line
@@ -95,18 +95,25 @@ struct Lines {
   int64_t count() const { return rows * per_row; }
   /// The one of number `now`, along the rows.
   Rectangle line(const ExprPtr& now) const {
-    const ExprPtr row = lo[0] + bin_op(BinOpKind::kDiv, now, int_const(per_row));
-    const ExprPtr column =
-        lo[1] + int_const(step) * bin_op(BinOpKind::kMod, now, int_const(per_row));
-    return {{row, column}, {row + int_const(1), column + int_const(1)}};
+    const bool one = rows == 1;  // then none of its lines is in another one
+    Rectangle out{lo, lo};
+    ExprPtr& row = out.lo[lo.size() - 2];
+    row = one ? row : row + bin_op(BinOpKind::kDiv, now, int_const(per_row));
+    const ExprPtr in_row = one ? now : bin_op(BinOpKind::kMod, now, int_const(per_row));
+    out.lo.back() = out.lo.back() + int_const(step) * in_row;
+    for (size_t d = 0; d < lo.size(); ++d) out.hi[d] = out.lo[d] + int_const(1);
+    return out;
   }
 };
 
 std::optional<Lines> lines_of(const std::optional<Rectangle>& window, ScalarType type) {
   constexpr int64_t kLineBytes = 64;
-  if (!window || window->lo.size() != 2) return std::nullopt;
-  const auto rows = as_int(normalize(window->hi[0] - window->lo[0]));
-  const auto columns = as_int(normalize(window->hi[1] - window->lo[1]));
+  if (!window || window->lo.size() < 2) return std::nullopt;
+  const auto extent = [&](size_t d) { return as_int(normalize(window->hi[d] - window->lo[d])); };
+  const size_t rank = window->lo.size();
+  for (size_t d = 0; d + 2 < rank; ++d)
+    if (extent(d) != 1) return std::nullopt;
+  const auto rows = extent(rank - 2), columns = extent(rank - 1);
   if (!rows || !columns || *rows < 1 || *columns < 1) return std::nullopt;
   Lines out{window->lo};
   out.step = std::max<int64_t>(1, kLineBytes / bytes_of(type));
@@ -284,6 +291,72 @@ ProcPtr prefetch_behind(ProcPtr p, const std::string& loop, const std::string& b
   return p;
 }
 
+namespace {
+
+// The passes of one loop behind its first one over the buffer: loops of literal extents in its own
+// body that touch it.
+std::vector<Cursor> later_passes(const ProcPtr& p, const Cursor& loop, Sym buffer) {
+  std::vector<Cursor> out;
+  const int n = static_cast<int>(loop.as<For>().body.size());
+  for (int k = 0; k < n; ++k) {
+    const Cursor pass = at(p, child(loop.path(), k));
+    if (pass.is<For>() && as_int(pass.as<For>().lo) == 0 && literal_extent(pass.as<For>()) &&
+        touched(p, pass, buffer))
+      out.push_back(pass);
+  }
+  if (!out.empty()) out.erase(out.begin());
+  return out;
+}
+
+// The lines that the next iteration reads, shared among the passes by their lengths.
+bool next_rows_of(ProcPtr& p, const Cursor& loop, const std::string& buffer) {
+  constexpr int64_t kMostInOneRound = 4;
+  const auto entry = visible(p, loop.path(), buffer);
+  const auto lines = entry ? lines_of_next(p, loop, *entry) : std::nullopt;
+  if (!lines) return false;
+  const std::vector<Cursor> passes = later_passes(p, loop, entry->name);
+  int64_t trips = 0, before = 0;
+  for (const Cursor& pass : passes) trips += *literal_extent(pass.as<For>());
+  if (trips == 0 || lines->count() > kMostInOneRound * trips) return false;
+  for (const Cursor& pass : passes) {
+    const int64_t own = *literal_extent(pass.as<For>());
+    const int64_t first = lines->count() * before / trips;
+    before += own;
+    const int64_t share = lines->count() * before / trips - first;
+    if (share == 0) continue;
+    const int64_t per = (share - 1) / own + 1, repeats = per > 1 ? 1 : own / share;
+    const Path body = child(forward(p, pass).path());
+    const ExprPtr round = read_var(pass.as<For>().iter, ScalarType::kIndex);
+    for (int64_t q = per; q-- > 0;) {
+      const ExprPtr now =
+          int_const(first) +
+          bin_op(BinOpKind::kDiv, int_const(per) * round + int_const(q), int_const(repeats));
+      p = add_prefetch(p, Cursor::stmt(p, body).before(),
+                       lines->line(now).text(buffer, scope_at(*p, body), true));
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+ProcPtr prefetch_next_rows(ProcPtr p, const std::string& buffer) {
+  const std::vector<std::string> names = buffers_asked(p, buffer, /*dimensions=*/2);
+  bool found = false;
+  for (const std::string& name : names) {
+    std::vector<Path> paths = all_stmt_paths(*p);
+    // The last first: places in front of it stay. What is asked for in a loop is not asked for
+    // again in one around it, whose passes are that loop itself.
+    for (auto path = paths.rbegin(); path != paths.rend(); ++path)
+      if (stmt_at(*p, *path)->as<For>())
+        found = next_rows_of(p, Cursor::stmt(p, *path), name) || found;
+  }
+  if (!found)
+    throw SchedulingError("prefetch_next_rows: no loop has a second pass over rows of " +
+                          (buffer.empty() ? "any argument" : "`" + buffer + "`"));
+  return p;
+}
+
 // --- rows of the operator table ----------------------------------------------------------------
 
 std::vector<Operator> prefetching_operators() {
@@ -303,6 +376,11 @@ std::vector<Operator> prefetching_operators() {
          return prefetch_meanwhile(a.proc(), a.string(1), a.string(2), a.string(3),
                                    static_cast<int>(a.integer(4)));
        }},
+      {"prefetch_next_rows",
+       {proc(), string("buffer", "")},
+       "for r: { for k: s(x[r, k]) ; for k: t(x[r, k]) }  ->  for r: { for k: s ; for k: { "
+       "prefetch(a line of x[r + 1]) ; t } }",
+       [](const OperatorArgs& a) -> Value { return prefetch_next_rows(a.proc(), a.string(1)); }},
       {"prefetch_behind",
        {proc(), string("loop"), string("buffer"), boolean("ends", Value(false))},
        "for k: s; for j: t(x)  ->  prefetch(x); for k: s; for j: t(x)",

@@ -30,6 +30,17 @@ ProcPtr prefetch_ahead(ProcPtr p, const std::string& loop, const std::string& bu
 ProcPtr prefetch_meanwhile(ProcPtr p, const std::string& loop, const std::string& within,
                            const std::string& buffer = "", int locality = 3);
 
+/// for r: { for k: s(x[r, k]) ; for k: t(x[r, k]) ; .. }
+///   ->  for r: { for k: s ; for k: { prefetch(a line of x[r + 1]) ; t } ; .. }
+///
+/// At every loop with several passes over what an iteration uses of `buffer`: the first one brings
+/// it near, and while the others run the memory would have nothing to do; they ask for what the
+/// next iteration uses, each for its share of the lines, a few an iteration. "" stands for every
+/// argument of several dimensions. SchedulingError when no loop has such passes, of literal
+/// extents, or they are too short for so many lines.
+/// Proposed by neighbours: rows of what the nearest caches do not hold, normalized.
+ProcPtr prefetch_next_rows(ProcPtr p, const std::string& buffer = "");
+
 /// for k: s; t(x)  ->  for kl: prefetch(a line of x); for k: s; t(x)
 ///
 /// At the loop at `loop`, named k: the lines of `buffer` that the statement at `use` touches are

@@ -223,6 +223,15 @@ TEST(Neighbours, rows_are_asked_for_where_they_come_from_afar) {
   EXPECT_EQ(asked(chain(), true), 0) << "a micro-kernel asks for its own tiles";
 }
 
+TEST(Neighbours, next_rows_are_asked_for_while_results_go_past_the_caches) {
+  const Steps streaming = {{"stream_results", {Value(ValueList{})}, {}}};
+  const Steps steps = {block("i", 6, "io", "")};
+  std::vector<std::string> found;
+  for (const Neighbour& n : neighbours_of(steps, {16, 32, "", "", streaming, true}))
+    if (n.steps.back().op == "prefetch_next_rows") found.push_back(n.steps[n.steps.size() - 2].op);
+  EXPECT_EQ(found, (std::vector<std::string>{"stream_results", "block_loop"}));
+}
+
 // Strips as high as a tile follow its height, those of the columns do not.
 TEST(Neighbours, packed_rows_follow_the_height_of_the_tile) {
   ScheduleStep rows = pack("A", "jo", 6, 8);

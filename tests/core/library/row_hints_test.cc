@@ -5,6 +5,7 @@
 
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
+#include "core/library/prefetching.h"
 #include "tests/core/library/four_lanes.h"
 #include "tests/said.h"
 
@@ -99,6 +100,52 @@ TEST(PrefetchRows, means_nothing_to_the_result) {
     return y.data;
   };
   EXPECT_EQ(result(before), result(after));
+}
+
+constexpr const char* kNormalized = R"(
+@proc
+def normalized(x: f32[5, 64], y: f32[5, 64]):
+    for i in seq(0, 5):
+        s: f32
+        s = 0.0
+        for j in seq(0, 64):
+            s += x[i, j]
+        for k in seq(0, 16):
+            y[i, k] = 0.0
+        for j in seq(0, 32):
+            s += x[i, 2 * j]
+        for j in seq(0, 64):
+            y[i, j] = x[i, j] / s
+)";
+
+TEST(PrefetchNextRows, are_asked_for_in_the_passes_behind_the_first) {
+  const ProcPtr before = parsed(kNormalized), after = prefetch_next_rows(before, "x");
+  const std::string text = str(*after);
+  // Four lines: one in the second pass over x, the others in the third, which is twice as long.
+  EXPECT_EQ(times(text, "prefetch_3_f32("), 2) << text;
+  EXPECT_EQ(times(text, "prefetch_3_f32(x[i + 1, "), 2) << text;
+  EXPECT_EQ(times(text.substr(0, text.find("for k in")), "prefetch"), 0) << text;
+  const auto result = [](const ProcPtr& p) {
+    Buffer x(ScalarType::kF32, {5, 64}), y(ScalarType::kF32, {5, 64});
+    for (size_t k = 0; k < x.data.size(); ++k) x.data[k] = static_cast<double>(k * 7 % 11);
+    run(*p, {&x, &y});
+    return y.data;
+  };
+  EXPECT_EQ(result(before), result(after));
+}
+
+TEST(PrefetchNextRows, refuses_where_there_is_one_pass_or_no_time) {
+  EXPECT_THROW((void)prefetch_next_rows(parsed(kRows), "A"), SchedulingError);
+  constexpr const char* kLate = R"(
+@proc
+def late(x: f32[5, 640], y: f32[5]):
+    for i in seq(0, 5):
+        for j in seq(0, 640):
+            y[i] += x[i, j]
+        for j in seq(0, 2):
+            y[i] += x[i, j]
+)";
+  EXPECT_THROW((void)prefetch_next_rows(parsed(kLate), "x"), SchedulingError);
 }
 
 }  // namespace
