@@ -15,22 +15,23 @@ OperatorRows ahead_operators, blocking_operators, cleanup_operators, closures_op
     reads_first_operators, rearranging_operators, recurrences_operators, reduction_operators,
     replacement_operators, row_hints_operators, shifted_loads_operators, skewing_operators,
     skinny_operators, stages_operators, staging_operators, statement_chains_operators,
-    streaming_operators, sum_block_operators, tiling_operators, transposition_operators,
-    triangles_operators, vectorize_operators;
+    streaming_operators, sum_block_operators, sums_beside_operators, tiling_operators,
+    transposition_operators, triangles_operators, vectorize_operators;
 
 inline constexpr OperatorRows* kLibraryRows[] = {
-    ahead_operators,         blocking_operators,    cleanup_operators,
-    closures_operators,      columns_operators,     configuration_operators,
-    contraction_operators,   dot_block_operators,   factors_operators,
-    gathering_operators,     gemm_operators,        guards_operators,
-    halide_operators,        inspection_operators,  lane_rows_operators,
-    level1_operators,        level2_operators,      overlap_operators,
-    packing_operators,       panels_operators,      prefetching_operators,
-    reads_first_operators,   rearranging_operators, recurrences_operators,
-    reduction_operators,     replacement_operators, row_hints_operators,
-    shifted_loads_operators, skewing_operators,     skinny_operators,
-    stages_operators,        staging_operators,     statement_chains_operators,
-    streaming_operators,     sum_block_operators,   tiling_operators,
-    transposition_operators, triangles_operators,   vectorize_operators};
+    ahead_operators,         blocking_operators,      cleanup_operators,
+    closures_operators,      columns_operators,       configuration_operators,
+    contraction_operators,   dot_block_operators,     factors_operators,
+    gathering_operators,     gemm_operators,          guards_operators,
+    halide_operators,        inspection_operators,    lane_rows_operators,
+    level1_operators,        level2_operators,        overlap_operators,
+    packing_operators,       panels_operators,        prefetching_operators,
+    reads_first_operators,   rearranging_operators,   recurrences_operators,
+    reduction_operators,     replacement_operators,   row_hints_operators,
+    shifted_loads_operators, skewing_operators,       skinny_operators,
+    stages_operators,        staging_operators,       statement_chains_operators,
+    streaming_operators,     sum_block_operators,     sums_beside_operators,
+    tiling_operators,        transposition_operators, triangles_operators,
+    vectorize_operators};
 
 }  // namespace exotune

@@ -4,7 +4,10 @@
 #include <vector>
 
 #include "core/ir/normal_form.h"
+#include "core/library/blocking.h"
 #include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
+#include "core/library/operator_values.h"
 #include "core/library/reduction.h"
 #include "core/library/vector_loops.h"
 
@@ -75,6 +78,77 @@ ProcPtr optimize_sums_beside(ProcPtr p, const Path& top, const VectorUnit& unit,
     p = vectorize_lanes(p, at(p, innermost(p, forward(p, nest).path())), unit);
   for (const Cursor& pass : passes) p = finish_elements(p, forward(p, pass).path(), unit);
   return p;
+}
+
+namespace {
+
+ProcPtr sum_block_at(ProcPtr p, const Path& top, const std::string& inner, int64_t extent,
+                     const VectorUnit& unit) {
+  constexpr int64_t kMostAccumulators = 4;  // more chains of additions hide nothing
+  const bool whole = extent % unit.lanes == 0;
+  p = divide_loop(p, at(p, child(top)), unit.lanes, {inner + "v", inner + "l"},
+                  whole ? Tail::kPerfect : Tail::kCut);
+  if (!whole) p = fission(p, Cursor::gap(p, child(top, 1)), 1);
+  const Path vectors = child(top), lanes = child(vectors);
+  const ProcPtr before = p;
+  const std::vector<const Reduce*> sums = sums_beside(at(p, lanes).as<For>());
+  const Sym row = at(p, top).as<For>().iter;
+  const auto moves = [&](const Reduce* r) {
+    return std::any_of(r->idx.begin(), r->idx.end(),
+                       [&](const ExprPtr& e) { return mentions(e, row); });
+  };
+  if (sums.empty() || std::any_of(sums.begin(), sums.end(), moves))
+    throw SchedulingError("optimize_block_sums: the loops add to no element that stays");
+  Path main = top;
+  std::vector<Cursor> nests;
+  for (size_t k = 0; k < sums.size(); ++k) {
+    std::vector<Cursor> copies;
+    if (extent / unit.lanes <= kMostAccumulators) copies.push_back(at(p, child(main)));
+    copies.push_back(at(p, child(child(main))));
+    const Running r =
+        begin(p, main, copies, *sums[k], sums[k]->name.name() + "_acc" + std::to_string(k), unit);
+    nests.insert(nests.end(), r.nests.begin(), r.nests.end());
+  }
+  const Cursor rows = at(p, main);
+  for (const Cursor& nest : nests)
+    p = vectorize_lanes(p, at(p, innermost(p, forward(p, nest).path())), unit);
+  return finish_elements(p, forward(p, rows).path(), unit);
+}
+
+}  // namespace
+
+ProcPtr optimize_block_sums(ProcPtr p, const std::string& outer, const std::string& inner,
+                            const VectorUnit& unit) {
+  std::vector<Cursor> loops = require_loops(p, outer);
+  bool found = false;
+  for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
+    const For& rows = c->as<For>();
+    const For* row = rows.body.size() == 1 ? rows.body.front()->as<For>() : nullptr;
+    const auto extent = row ? literal_extent(*row) : std::nullopt;
+    if (!extent || row->iter.name() != inner || *extent < unit.lanes) continue;
+    p = sum_block_at(p, c->path(), inner, *extent, unit);
+    found = true;
+  }
+  if (!found)
+    throw SchedulingError("optimize_block_sums: no loop over `" + outer + "` is around one over `" +
+                          inner + "` alone, a vector long or more");
+  p = unroll_named(p, inner + "v");
+  return unroll_registers(p, unit.memory);
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> sums_beside_operators() {
+  using namespace params;
+  return {
+      {"optimize_block_sums",
+       {proc(), string("outer"), string("inner"), integer("vw"), memory("mem_type"),
+        procs("instructions")},
+       "for r: for c: s += e  ->  acc = 0; for r: for cv: acc[cv] += e; s += lanes of acc",
+       [](const OperatorArgs& a) -> Value {
+         return optimize_block_sums(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5));
+       }},
+  };
 }
 
 }  // namespace exotune

@@ -22,4 +22,15 @@ bool has_sums_beside(const ProcPtr& p, const Path& top);
 ProcPtr optimize_sums_beside(ProcPtr p, const Path& top, const VectorUnit& unit,
                              int64_t interleave);
 
+/// for r: for c: { q += e1(r, c) ; s += e2(r, c) }
+///   ->  qacc, sacc = 0 ; for r: for cv: { qacc[cv] += e1 ; sacc[cv] += e2 } ; q += lanes ; s += ..
+///
+/// Sums over blocks of short rows: one addition of lanes for all rows. Every loop over `outer` that
+/// holds nothing but one over `inner` of literal extent; up to four vectors of a row have
+/// accumulators of their own, and what is left of a row is summed element by element, behind.
+/// SchedulingError: there is no such pair of loops, or no whole vector in a row.
+/// Proposed for windows and blocks of pixels: rows of one to eight vectors.
+ProcPtr optimize_block_sums(ProcPtr p, const std::string& outer, const std::string& inner,
+                            const VectorUnit& unit);
+
 }  // namespace exotune

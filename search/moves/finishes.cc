@@ -46,6 +46,7 @@ class Finishing {
         for (const int64_t rows : {4, 2, 8}) along_rows(outer, inner, rows, true);
       if (sums_along(loop_named(outer), loop_named(inner)))
         for (const int64_t vectors : {4, 8, 2}) by_columns(outer, inner, vectors);
+      over_blocks(outer, inner);
     }
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k) {
       over_short_loops(k);
@@ -92,6 +93,19 @@ class Finishing {
     return std::all_of(o_.accesses.begin(), o_.accesses.end(), [&](const OutlineAccess& a) {
       return !a.writes() || a.loops.empty() || a.loops.back() != inner || o_.stride(a, outer) == 0;
     });
+  }
+
+  // Rows that are short, all of which are added up into the same elements.
+  void over_blocks(const std::string& outer, const std::string& inner) {
+    constexpr int64_t kShortRow = 8;  // vectors: beside more of them an addition of lanes is little
+    const int rows = loop_named(outer), row = loop_named(inner);
+    const auto u = unit(row);
+    const std::optional<int64_t> extent = o_.loops[static_cast<size_t>(row)].extent;
+    if (!u || !extent || !sums_along(rows, row) || !sums_along(row, row)) return;
+    const int64_t lanes = target_.lanes_of(precision(row));
+    if (*extent < lanes || *extent > kShortRow * lanes) return;
+    out_.push_back({"blocks of " + outer + " " + inner,
+                    {{"optimize_block_sums", joined({Value(outer), Value(inner)}, *u), {}}}});
   }
 
   std::optional<ValueList> unit(int loop) const { return unit_of(precision(loop)); }

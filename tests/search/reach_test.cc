@@ -228,6 +228,23 @@ def polynomial(c: f32[6], x: f32[100], y: f32[100]):
         y[i] = t
 
 @proc
+def turned_pairs(c: f32[64], s: f32[64], x: f32[128]):
+    for d in seq(0, 64):
+        u: f32
+        u = x[2 * d]
+        x[2 * d] = u * c[d] - x[2 * d + 1] * s[d]
+        x[2 * d + 1] = u * s[d] + x[2 * d + 1] * c[d]
+
+@proc
+def windows(x: f32[64, 96], s: f32[4, 3], q: f32[4, 3]):
+    for i in seq(0, 4):
+        for j in seq(0, 3):
+            for r in seq(0, 16):
+                for c in seq(0, 32):
+                    s[i, j] += x[16 * i + r, 32 * j + c]
+                    q[i, j] += x[16 * i + r, 32 * j + c] * x[16 * i + r, 32 * j + c]
+
+@proc
 def scattered(x: f32[8, 40], w: f32[8, 32, 4], y: f32[32, 82]):
     for c in seq(0, 8):
         for k in seq(0, 32):

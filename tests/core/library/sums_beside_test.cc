@@ -42,6 +42,27 @@ def running(n: size, x: f32[n], y: f32[n], r: f32):
         y[i] = r
 
 @proc
+def windows(x: f32[12, 22], s: f32[3, 2], q: f32[3, 2]):
+    for i in seq(0, 3):
+        for j in seq(0, 2):
+            for r in seq(0, 4):
+                for c in seq(0, 11):
+                    s[i, j] += x[4 * i + r, 11 * j + c]
+                    q[i, j] += x[4 * i + r, 11 * j + c] * x[4 * i + r, 11 * j + c]
+
+@proc
+def long_rows(x: f32[3, 24], q: f32):
+    for r in seq(0, 3):
+        for c in seq(0, 24):
+            q += x[r, c]
+
+@proc
+def row_by_row(x: f32[3, 8], q: f32[3]):
+    for r in seq(0, 3):
+        for c in seq(0, 8):
+            q[r] += x[r, c]
+
+@proc
 def twice(x: f32[22], r: f32[3]):
     for i in seq(0, 22):
         r[0] += x[i]
@@ -98,6 +119,33 @@ TEST(SumsBeside, of_one_element_share_its_accumulator) {
   const ProcPtr q = optimize_level_1(p, "i", machine.unit, 1);
   EXPECT_EQ(count(str(*q), "lanes("), 2) << str(*q);
   expect_same_result(p, q, str(*q));
+}
+
+TEST(BlockSums, add_up_their_lanes_once) {
+  const Machine machine;
+  const ProcPtr p = machine.find("windows");
+  const ProcPtr q = optimize_block_sums(p, "r", "c", machine.unit);
+  const std::string text = str(*q);
+  EXPECT_TRUE(reassociates(q));
+  EXPECT_EQ(count(text, "lanes("), 2 * 2) << text;  // two vectors of a row, three elements left
+  EXPECT_LT(text.find("for r in"), text.find("lanes(")) << text;
+  expect_same_result(p, q, text);
+}
+
+TEST(BlockSums, of_long_rows_share_one_accumulator) {
+  const Machine machine;
+  const ProcPtr p = machine.find("long_rows");
+  const ProcPtr q = optimize_block_sums(p, "r", "c", machine.unit);
+  EXPECT_EQ(count(str(*q), "zero("), 1) << str(*q);
+  expect_same_result(p, q, str(*q));
+}
+
+TEST(BlockSums, are_for_elements_that_stay_in_all_rows) {
+  const Machine machine;
+  for (const char* name : {"row_by_row", "running", "twice"})
+    EXPECT_THROW((void)optimize_block_sums(machine.find(name), "r", "c", machine.unit),
+                 std::exception)
+        << name;
 }
 
 TEST(SumsBeside, that_are_read_on_the_way_are_not_split) {
