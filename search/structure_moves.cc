@@ -49,11 +49,14 @@ Found streams(const Schedule& s, const StructureContext& c) {
   return out;
 }
 
-// Copies that turn over what they copy, by way of a buffer.
+// Copies that turn over what they copy, by way of a buffer; and what is read across.
 Found turned_blocks(const Schedule& s, const StructureContext& c) {
   Found out;
   if (std::optional<Schedule> blocks = turned_in_blocks(s, c.sizes, c.caches, c.lanes))
     out.push_back({"turned over block by block", std::move(*blocks), true});
+  if (c.vectors)
+    if (std::optional<Schedule> blocks = operands_turned_in_blocks(s, c.sizes, c.caches, c.lanes))
+      out.push_back({"operands turned over block by block", std::move(*blocks), true});
   return out;
 }
 

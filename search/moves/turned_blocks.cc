@@ -5,9 +5,12 @@
 #include <numeric>
 
 #include "core/analysis/queries.h"
+#include "core/ir/normal_form.h"
+#include "core/ir/printer.h"
 #include "core/library/inspection.h"
 #include "search/moves/loop_order.h"
 #include "search/moves/parts.h"
+#include "search/moves/transposition.h"
 #include "search/outline/outline.h"
 #include "search/steps/builders.h"
 
@@ -96,6 +99,118 @@ std::optional<Schedule> turned_in_blocks(const Schedule& s,
   const std::optional<Cursor> alloc = alloc_of(out.proc, block);
   if (!alloc || apply(out, "set_memory", {Value(*alloc), Value(dram_stack())})) return std::nullopt;
   return out;
+}
+
+namespace {
+
+// The dimension of the access that moves by one with the loop and with no other of the two; the
+// others do not move with either; -1: it is otherwise.
+int dimension_with(const OutlineAccess& a, Sym iter, Sym other) {
+  int found = -1;
+  for (size_t d = 0; d < a.what.idx.size(); ++d) {
+    const std::optional<Affine> form = affine(a.what.idx[d]);
+    if (!form) return -1;
+    const int64_t step = form->coeff_of(iter);
+    if (step == 0) continue;
+    if (found >= 0 || step != 1 || form->coeff_of(other) != 0) return -1;
+    found = static_cast<int>(d);
+  }
+  return found;
+}
+
+// What is read across the rows of the result: along `rows`, which of its elements are how far from
+// one another when the loop over columns goes on.
+bool is_across(const Outline& o, const OutlineAccess& a, int rows, int columns) {
+  const Sym i = o.loops[static_cast<size_t>(rows)].iter,
+            j = o.loops[static_cast<size_t>(columns)].iter;
+  return !a.writes() && o.stride(a, rows) == 1 && dimension_with(a, i, j) >= 0 &&
+         dimension_with(a, j, i) >= 0;
+}
+
+// A loop over rows of the result along which an operand lies side by side; -1: there is none.
+int rows_read_across(const Outline& o, int columns) {
+  const auto writes_rows = [&](int k) {
+    return std::any_of(o.accesses.begin(), o.accesses.end(), [&](const OutlineAccess& a) {
+      return a.writes() && dimension_with(a, o.loops[static_cast<size_t>(k)].iter,
+                                          o.loops[static_cast<size_t>(columns)].iter) >= 0;
+    });
+  };
+  for (const OutlineAccess& a : o.accesses)
+    for (const int k : a.loops)
+      if (k != columns && is_across(o, a, k, columns) && writes_rows(k)) return k;
+  return -1;
+}
+
+// x[.. + j, .. + i]  ->  x[.. + t1, .. + t0], in the scope of the block.
+std::string element_of(const OutlineAccess& a, Sym i, Sym j, const std::vector<ScopeEntry>& scope) {
+  std::string out = a.what.buffer.name();
+  for (size_t d = 0; d < a.what.idx.size(); ++d) {
+    ExprPtr index = a.what.idx[d];
+    std::string moved;
+    for (const auto& [iter, axis] : {std::pair(i, "t0"), std::pair(j, "t1")})
+      if (mentions(index, iter)) {
+        index = normalize(index - read_var(iter, ScalarType::kIndex));
+        moved = std::string(" + ") + axis;
+      }
+    out += (d ? ", " : "[") + str(index, scope) + moved;
+  }
+  return out + "]";
+}
+
+// In front of a block, two loops of literal extents: what it reads across, turned over.
+void turn_operands(Schedule& s, const Cursor& block, const std::map<std::string, int64_t>& sizes) {
+  const Outline o = outline_of(*s.proc, sizes);
+  const Path top = forward(s.proc, block).path();
+  const int rows = o.loop_at(top), columns = o.loop_at(child(top));
+  if (rows < 0 || columns < 0) return;
+  const OutlineLoop &i = o.loops[static_cast<size_t>(rows)],
+                    &j = o.loops[static_cast<size_t>(columns)];
+  if (!i.extent || !j.extent) return;
+  const std::vector<ScopeEntry> scope = scope_at(*s.proc, top);
+  const ValueList axes = {ValueList{Value("t0"), Value(std::to_string(*i.extent))},
+                          ValueList{Value("t1"), Value(std::to_string(*j.extent))}};
+  for (const OutlineAccess& a : o.accesses)
+    // A read that an earlier view stands for is no longer there.
+    if (is_prefix(top, a.what.stmt) && is_across(o, a, rows, columns))
+      (void)!apply(s, "stage_view",
+                   {Value(block), Value(a.what.buffer.name() + "_t"), Value(axes),
+                    Value(element_of(a, i.iter, j.iter, scope))});
+}
+
+}  // namespace
+
+std::optional<Schedule> operands_turned_in_blocks(const Schedule& s,
+                                                  const std::map<std::string, int64_t>& sizes,
+                                                  const NearestCaches& caches, int64_t lanes) {
+  const std::vector<Cursor> parts = parts_of(s.proc);
+  if (caches.first == 0 || !is_whole(s.proc, parts)) return std::nullopt;
+  const Path nest = parts.front().path();
+  if (turned_copy(*s.proc, nest, sizes)) return std::nullopt;
+  const Outline o = outline_of(*s.proc, sizes);
+  const int columns = contiguous_loop(o, nest);
+  const int rows = columns < 0 ? -1 : rows_read_across(o, columns);
+  if (rows < 0) return std::nullopt;
+  const OutlineLoop &i = o.loops[static_cast<size_t>(rows)],
+                    &j = o.loops[static_cast<size_t>(columns)];
+  const std::string row = i.iter.name(), column = j.iter.name();
+  const auto most = static_cast<int64_t>(std::sqrt(static_cast<double>(caches.first) / 4 / 8));
+  const int64_t side = most / lanes * lanes;
+  if (side == 0 || !i.extent || !j.extent || *i.extent < 2 * side || *j.extent < 2 * side)
+    return std::nullopt;
+  LoopOrder written{s, std::vector<int>(static_cast<size_t>(band_depth(*s.proc, nest)))};
+  std::iota(written.order.begin(), written.order.end(), 0);
+  const std::optional<LoopOrder> ordered = with_innermost(written, nest, {row, column});
+  if (!ordered) return std::nullopt;
+  Schedule out = ordered->schedule;
+  if (apply(out, block_step(row, side, row + "b")) ||
+      apply(out, block_step(column, side, column + "b", row)))
+    return std::nullopt;
+  const size_t before = out.steps.size();
+  // Whole blocks, and what is left of the rows, of the columns and of both; the last first.
+  std::vector<Cursor> loops = loops_named(out.proc, row);
+  std::reverse(loops.begin(), loops.end());
+  for (const Cursor& block : loops) turn_operands(out, block, sizes);
+  return out.steps.size() > before ? std::optional(std::move(out)) : std::nullopt;
 }
 
 }  // namespace exotune

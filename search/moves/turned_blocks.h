@@ -22,4 +22,16 @@ std::optional<Schedule> turned_in_blocks(const Schedule& s,
                                          const std::map<std::string, int64_t>& sizes,
                                          const NearestCaches& caches, int64_t lanes);
 
+/// for i: for j: y[i, j] = x[i, j] + x[j, i]
+///   ->  for ib: for jb: { x_t : T[R, R] ; for i: for j: x_t[i, j] = x[R * jb + j, R * ib + i]
+///                         for i: for j: y[R * ib + i, R * jb + j] = x[..] + x_t[i, j] }
+///
+/// What a nest reads across its result's rows, once or a few times: a block of it is turned over
+/// first, in tiles where an instruction transposes. Blocks of one operand fill a quarter of the
+/// first cache. Nothing: the nest is a copy (turned_in_blocks), reads nothing so, or the core
+/// refused.
+std::optional<Schedule> operands_turned_in_blocks(const Schedule& s,
+                                                  const std::map<std::string, int64_t>& sizes,
+                                                  const NearestCaches& caches, int64_t lanes);
+
 }  // namespace exotune

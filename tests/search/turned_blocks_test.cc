@@ -65,5 +65,39 @@ TEST(TurnedBlocks, are_for_copies_that_turn_over_several_blocks) {
       << "it adds";
 }
 
+std::string symmetric_part(int n) {
+  const std::string m = std::to_string(n);
+  return "@proc\ndef f(A: f32[" + m + ", " + m + "], B: f32[" + m + ", " + m +
+         "]):\n    for i in seq(0, " + m + "):\n        for j in seq(0, " + m +
+         "):\n            B[i, j] = 0.5 * (A[i, j] + A[j, i])\n";
+}
+
+TEST(TurnedOperands, are_turned_over_where_they_are_read_across) {
+  for (const int n : {16, 19, 24, 37}) {
+    const ProcPtr p = parsed(symmetric_part(n));
+    const auto s = operands_turned_in_blocks({p, {}, false}, {}, kSmall, kLanes);
+    ASSERT_TRUE(s) << n;
+    const std::string text = str(*s->proc);
+    EXPECT_NE(text.find("A_t[t0, t1] = A[8 * jb + t1, 8 * ib + t0]"), std::string::npos) << text;
+    // In the whole blocks and in what is left, no row of A is read across.
+    EXPECT_EQ(text.find("+ A["), std::string::npos) << text;
+    expect_same_result(p, s->proc, text);
+  }
+}
+
+TEST(TurnedOperands, are_those_of_rows_of_the_result) {
+  const auto none = [](const std::string& text, const NearestCaches& caches = kSmall) {
+    return !operands_turned_in_blocks({parsed(text), {}, false}, {}, caches, kLanes);
+  };
+  EXPECT_TRUE(none(symmetric_part(15))) << "one block";
+  EXPECT_TRUE(none(symmetric_part(64), {})) << "there is no cache";
+  EXPECT_TRUE(none(copy_of(64, 96))) << "a copy";
+  EXPECT_TRUE(none(kTransposed)) << "a product, whose operand is read many times";
+  EXPECT_TRUE(
+      none("@proc\ndef f(x: f32[64, 64], y: f32[64, 64]):\n    for i in seq(0, 64):\n"
+           "        for j in seq(0, 64):\n            y[i, j] = 2.0 * x[i, j]\n"))
+      << "nothing is read across";
+}
+
 }  // namespace
 }  // namespace exotune
