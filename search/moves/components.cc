@@ -19,6 +19,7 @@ constexpr int64_t kMostComponents = 4;
 // one element after the other.
 struct Components {
   Sym buffer;
+  ScalarType scalar = ScalarType::kF32;
   int64_t number = 0;
   bool flat = false;
   bool operator==(const Components&) const = default;
@@ -47,7 +48,7 @@ class ComponentLoop {
       const int64_t step = form->coeff_of(loop_.iter);
       const bool last = d + 1 == idx.size();
       if (step == 1 && last) return true;
-      here = {a.what.buffer, last ? step : components_of(a), last};
+      here = {a.what.buffer, a.scalar, last ? step : components_of(a), last};
       if ((!last && (step != 1 || d + 2 != idx.size())) || here->number < 2 ||
           here->number > kMostComponents)
         return false;
@@ -70,21 +71,39 @@ class ComponentLoop {
   std::vector<Components> found_;
 };
 
-// Does it copy so many elements of so many components, whichever loop is outside, in memory alone?
-bool moves_components(const Proc& instr, int64_t elements, int64_t components) {
+// How many elements of the components it copies at once, whichever loop is outside, in memory
+// alone; 0: it does something else.
+int64_t elements_moved(const Proc& instr, const Components& c) {
   const For* outer = instr.body.size() == 1 ? instr.body[0]->as<For>() : nullptr;
   const For* inner = outer && outer->body.size() == 1 ? outer->body[0]->as<For>() : nullptr;
   const Assign* copy = inner && inner->body.size() == 1 ? inner->body[0]->as<Assign>() : nullptr;
-  if (!copy || !copy->rhs->as<Read>() || instr.args.size() != 2) return false;
+  if (!copy || !copy->rhs->as<Read>() || instr.args.size() != 2 ||
+      instr.args.front().type.scalar != c.scalar)
+    return 0;
   const std::optional<int64_t> o = literal_extent(*outer), i = literal_extent(*inner);
-  return o && i && std::minmax(*o, *i) == std::minmax(elements, components);
+  if (!o || !i) return 0;
+  return *o == c.number ? *i : *i == c.number ? *o : 0;
+}
+
+// As many elements as instructions move of each of them; 0: of one of them they move none, or
+// another number.
+int64_t elements_at_once(const std::vector<Components>& all, const ValueList& instructions) {
+  int64_t elements = 0;
+  for (const Components& c : all) {
+    int64_t most = 0;
+    for (const Value& instr : instructions)
+      most = std::max(most, elements_moved(**instr.as<ProcPtr>(), c));
+    if (most == 0 || (elements != 0 && most != elements)) return 0;
+    elements = most;
+  }
+  return elements;
 }
 
 // Takes one loop apart, in blocks of so many iterations.
 class TakenApart {
  public:
-  TakenApart(Schedule& s, int64_t block, int64_t lanes, const ValueList& instructions)
-      : s_(s), block_(block), lanes_(lanes), instructions_(instructions) {}
+  TakenApart(Schedule& s, int64_t block, int64_t elements, const ValueList& instructions)
+      : s_(s), block_(block), elements_(elements), instructions_(instructions) {}
 
   // `sums`: the loop adds to elements that stay.
   bool run(const OutlineLoop& loop, const std::vector<Components>& components, bool sums) {
@@ -178,14 +197,14 @@ class TakenApart {
     if (in && apply(s_, "reorder_loops", {Value(here())})) return false;
     const Cursor loops = Cursor::stmt(s_.proc, top);
     for (const Value& instr : instructions_)
-      if (moves_components(**instr.as<ProcPtr>(), lanes_, c.number) &&
-          !apply(s_, block_ == lanes_ ? "replace" : "tile_to_instr", {Value(loops), instr}))
+      if (elements_moved(**instr.as<ProcPtr>(), c) == elements_ &&
+          !apply(s_, block_ == elements_ ? "replace" : "tile_to_instr", {Value(loops), instr}))
         return true;
     return false;
   }
 
   Schedule& s_;
-  int64_t block_, lanes_;
+  int64_t block_, elements_;  // an instruction moves
   const ValueList& instructions_;
   std::optional<Cursor> inner_;
 };
@@ -193,23 +212,24 @@ class TakenApart {
 }  // namespace
 
 std::vector<Schedule> in_components(const Schedule& s, const std::map<std::string, int64_t>& sizes,
-                                    int64_t lanes, const ValueList& instructions) {
+                                    const ValueList& instructions) {
   const Outline o = outline_of(*s.proc, sizes);
   std::vector<Schedule> out;
   for (const int64_t vectors : {1, 2, 4}) {
-    const int64_t block = vectors * lanes;
     const LoopRole wanted = vectors == 1 ? LoopRole::kParallel : LoopRole::kReduction;
     Schedule made = s;
     Path taken;
     // The last first: places in front of it stay.
     for (int k = static_cast<int>(o.loops.size()) - 1; k >= 0; --k) {
       const OutlineLoop& loop = o.loops[static_cast<size_t>(k)];
-      if ((!taken.empty() && is_prefix(loop.path, taken)) || (loop.extent && *loop.extent < block))
-        continue;
+      if (!taken.empty() && is_prefix(loop.path, taken)) continue;
       const ComponentLoop components(o, k);
-      if (components.found().empty() || role_of(o, k) != wanted) continue;
+      const int64_t elements = elements_at_once(components.found(), instructions),
+                    block = vectors * elements;
+      if (elements == 0 || (loop.extent && *loop.extent < block) || role_of(o, k) != wanted)
+        continue;
       Schedule tried = made;
-      if (!TakenApart(tried, block, lanes, instructions)
+      if (!TakenApart(tried, block, elements, instructions)
                .run(loop, components.found(), wanted == LoopRole::kReduction))
         continue;
       made = std::move(tried);

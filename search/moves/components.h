@@ -19,8 +19,9 @@ namespace exotune {
 /// way (divide_loop, stage_mem, divide_dim, rearrange_dim, replace, tile_to_instr). Blocks of one
 /// vector where the iterations are independent; of two and of four where they are summed, in as
 /// many chains (parallelize_reduction). `instructions` as a script's `instrs`: those that take
-/// apart and put together. None: there is no such loop, no such instruction, or the core refused.
+/// apart and put together, and say how many elements make a vector. None: there is no such loop, no
+/// such instruction, or the core refused.
 std::vector<Schedule> in_components(const Schedule& s, const std::map<std::string, int64_t>& sizes,
-                                    int64_t lanes, const ValueList& instructions);
+                                    const ValueList& instructions);
 
 }  // namespace exotune

@@ -13,12 +13,10 @@
 namespace exotune {
 namespace {
 
-constexpr int64_t kLanes = 8;
-
-std::vector<Schedule> apart(const ProcPtr& p, int64_t lanes = kLanes) {
+std::vector<Schedule> apart(const ProcPtr& p) {
   static const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
   static const ValueList instructions = instruction_values(*target);
-  return in_components({p, {}, false}, {}, lanes, instructions);
+  return in_components({p, {}, false}, {}, instructions);
 }
 
 bool has(const Schedule& s, const std::string& text) {
@@ -41,7 +39,8 @@ TEST(Components, of_a_dimension_of_their_own) {
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(has(found[0], "mm256_deinterleave3_ps(x_parts[0:3, 0:8], x[8 * pb:8 * pb + 8, 0:3])"))
       << str(*found[0].proc);
-  EXPECT_TRUE(has(found[0], "mm256_interleave3_ps(y[8 * pb:8 * pb + 8, 0:3], y_parts[0:3, 0:8])"));
+  EXPECT_TRUE(
+      has(found[0], "mm256_interleave_rows3_ps(y[8 * pb:8 * pb + 8, 0:3], y_parts[0:3, 0:8])"));
   EXPECT_FALSE(has(found[0], "deinterleave3_ps(y_parts")) << "y is written as a whole";
   EXPECT_FALSE(reassociates(found[0].proc));
   expect_same_result(p, found[0].proc, str(*found[0].proc));
@@ -64,7 +63,7 @@ TEST(Components, one_after_the_other_are_read_and_written) {
   const std::vector<Schedule> found = apart(p);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(has(found[0], "mm256_deinterleave2_flat_ps(")) << str(*found[0].proc);
-  EXPECT_TRUE(has(found[0], "mm256_interleave2_flat_ps(")) << str(*found[0].proc);
+  EXPECT_TRUE(has(found[0], "mm256_interleave_rows2_flat_ps(")) << str(*found[0].proc);
   expect_same_result(p, found[0].proc, str(*found[0].proc));
 }
 
@@ -79,12 +78,12 @@ def particles(dt: f64, f: f64[10, 3], m: f64[10], v: f64[10, 3], x: f64[10, 3]):
 
 TEST(Components, of_several_arrays_of_another_type) {
   const ProcPtr p = parsed(kParticles);
-  const std::vector<Schedule> found = apart(p, 4);
+  const std::vector<Schedule> found = apart(p);
   ASSERT_EQ(found.size(), 1u);
   for (const char* array : {"f", "v", "x"})
     EXPECT_TRUE(has(found[0], "mm256_deinterleave3_pd(" + std::string(array) + "_parts"))
         << str(*found[0].proc);
-  EXPECT_FALSE(has(found[0], "interleave3_pd(f[")) << "f is read alone";
+  EXPECT_FALSE(has(found[0], "interleave_rows3_pd(f[")) << "f is read alone";
   expect_same_result(p, found[0].proc, str(*found[0].proc));
 }
 
@@ -95,6 +94,24 @@ def product(x: f32[150, 2], y: f32[150, 2], z: f32[2]):
         z[0] += x[n, 0] * y[n, 0] + x[n, 1] * y[n, 1]
         z[1] += x[n, 0] * y[n, 1] - x[n, 1] * y[n, 0]
 )";
+
+const char* const kBytes = R"(
+@proc
+def bytes(n: size, g: f32[3], x: ui8[n, 3], y: ui8[n, 3]):
+    for p in seq(0, n):
+        for c in seq(0, 3):
+            y[p, c] = g[c] * f32(x[p, c])
+)";
+
+TEST(Components, of_bytes_come_in_vectors_of_what_they_are_reckoned_in) {
+  const ProcPtr p = parsed(kBytes);
+  const std::vector<Schedule> found = apart(p);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(has(found[0], "mm256_deinterleave3_epu8(x_parts")) << str(*found[0].proc);
+  EXPECT_TRUE(has(found[0], "mm256_interleave_rows3_epu8(y[")) << str(*found[0].proc);
+  for (const int64_t n : {1, 7, 8, 19})
+    expect_same_result(p, found[0].proc, str(*found[0].proc), {{"n", n}});
+}
 
 TEST(Components, of_sums_are_added_up_in_several_chains) {
   const ProcPtr p = parsed(kProduct);
