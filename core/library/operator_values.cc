@@ -23,6 +23,9 @@ InterleaveTail interleave_tail(const std::string& t) {
 }
 
 VectorUnit vector_unit(const OperatorArgs& a, int lanes, int memory, int instrs) {
+  if (a.integer(lanes) < 1)
+    throw SchedulingError("a vector has at least 1 lane, not " + std::to_string(a.integer(lanes)),
+                          {}, "`vw` is how many numbers a register holds, 8 of f32 in 256 bits");
   return {a.small(lanes), a.memory(memory), a.procs(instrs)};
 }
 

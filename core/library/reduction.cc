@@ -174,6 +174,11 @@ ProcPtr parallelize_reduction(ProcPtr p, const Where& outer, const std::string& 
 ProcPtr interleave_reduction(ProcPtr p, const Where& loop, int64_t factor,
                              const std::string& name) {
   const Cursor c = loop.loop(p);
+  StmtPtr sum = c.stmt();
+  while (body_of(*sum).size() == 1) sum = body_of(*sum)[0];
+  if (!sum->as<Reduce>())
+    throw SchedulingError("interleave_reduction: the loop is not one sum alone", {},
+                          "parallelize_reduction takes several sums beside one another");
   const Path top = c.path();
   const std::string iter = c.as<For>().iter.name();
   p = divide_loop(p, c, factor, {iter + "o", iter + "i"}, Tail::kCut);

@@ -86,5 +86,15 @@ TEST(Reduction, what_is_no_sum_into_one_element_is_refused) {
   EXPECT_THROW(interleave_reduction(p, "i", 4, "sum"), SchedulingError);
 }
 
+TEST(Reduction, several_sums_are_not_interleaved_as_one) {
+  const ProcPtr p = parse_module(
+                        "def f(n: size, x: [f32][n], r: f32[2]):\n"
+                        "    for i in seq(0, n):\n        r[0] += x[i]\n        r[1] += x[i]\n",
+                        "test.exo")
+                        .procs.back();
+  for (const int64_t factor : {1, 3})
+    EXPECT_THROW(interleave_reduction(p, "i", factor, "sum"), SchedulingError);
+}
+
 }  // namespace
 }  // namespace exotune

@@ -155,6 +155,7 @@ TEST(Script, says_what_is_wrong_with_a_line) {
   EXPECT_SAID("p = set_memory(p, 'C', VEK)", "did you mean `VEC`");
   EXPECT_SAID("p = set_memory(p, 'C', 'VEC')", "must be a memory, not 'VEC'");
   EXPECT_SAID("p = set_precision(p, 'C', 'f33')", "must be a precision");
+  EXPECT_SAID("p = optimize_level_1(p, 'k', 0, VEC, [load8])", "at least 1 lane, not 0");
   EXPECT_SAID("c = p.find_lop('i')", "did you mean `find_loop`");
   EXPECT_SAID("c = p.find('for i in _')", "of the pattern or expression");
   EXPECT_SAID("c = p.find_loop('x')", "nothing in `sgemm` matches");
