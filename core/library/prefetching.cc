@@ -310,7 +310,8 @@ std::vector<Cursor> later_passes(const ProcPtr& p, const Cursor& loop, Sym buffe
 
 // The lines that the next iteration reads, shared among the passes by their lengths.
 bool next_rows_of(ProcPtr& p, const Cursor& loop, const std::string& buffer) {
-  constexpr int64_t kMostInOneRound = 4;
+  constexpr int64_t kMostInOneRound =
+      4;  // a vector loop of four loads: beyond, hints outnumber them
   const auto entry = visible(p, loop.path(), buffer);
   const auto lines = entry ? lines_of_next(p, loop, *entry) : std::nullopt;
   if (!lines) return false;
@@ -351,6 +352,10 @@ ProcPtr prefetch_next_rows(ProcPtr p, const std::string& buffer) {
       if (stmt_at(*p, *path)->as<For>())
         found = next_rows_of(p, Cursor::stmt(p, *path), name) || found;
   }
+  const std::vector<Path> places = all_stmt_paths(*p);
+  const auto is_there = [&](const Path& path) { return visible(p, path, buffer).has_value(); };
+  if (!buffer.empty() && std::none_of(places.begin(), places.end(), is_there))
+    throw SchedulingError("prefetch_next_rows: there is no buffer `" + buffer + "`");
   if (!found)
     throw SchedulingError("prefetch_next_rows: no loop has a second pass over rows of " +
                           (buffer.empty() ? "any argument" : "`" + buffer + "`"));

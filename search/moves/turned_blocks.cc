@@ -118,8 +118,8 @@ int dimension_with(const OutlineAccess& a, Sym iter, Sym other) {
   return found;
 }
 
-// What is read across the rows of the result: along `rows`, which of its elements are how far from
-// one another when the loop over columns goes on.
+// Is it read across the rows of the result: its elements lie side by side along the loop over
+// rows, and the loop over columns steps from one of its own rows to the next?
 bool is_across(const Outline& o, const OutlineAccess& a, int rows, int columns) {
   const Sym i = o.loops[static_cast<size_t>(rows)].iter,
             j = o.loops[static_cast<size_t>(columns)].iter;
@@ -127,8 +127,9 @@ bool is_across(const Outline& o, const OutlineAccess& a, int rows, int columns) 
          dimension_with(a, j, i) >= 0;
 }
 
-// A loop over rows of the result along which an operand lies side by side; -1: there is none.
-int rows_read_across(const Outline& o, int columns) {
+// A loop over rows of the result along which an operand lies side by side, and how many bytes its
+// elements have; -1: there is none.
+std::pair<int, int64_t> rows_read_across(const Outline& o, int columns) {
   const auto writes_rows = [&](int k) {
     return std::any_of(o.accesses.begin(), o.accesses.end(), [&](const OutlineAccess& a) {
       return a.writes() && dimension_with(a, o.loops[static_cast<size_t>(k)].iter,
@@ -137,8 +138,9 @@ int rows_read_across(const Outline& o, int columns) {
   };
   for (const OutlineAccess& a : o.accesses)
     for (const int k : a.loops)
-      if (k != columns && is_across(o, a, k, columns) && writes_rows(k)) return k;
-  return -1;
+      if (k != columns && is_across(o, a, k, columns) && writes_rows(k))
+        return {k, bytes_of(a.scalar)};
+  return {-1, 0};
 }
 
 // x[.. + j, .. + i]  ->  x[.. + t1, .. + t0], in the scope of the block.
@@ -188,12 +190,14 @@ std::optional<Schedule> operands_turned_in_blocks(const Schedule& s,
   if (turned_copy(*s.proc, nest, sizes)) return std::nullopt;
   const Outline o = outline_of(*s.proc, sizes);
   const int columns = contiguous_loop(o, nest);
-  const int rows = columns < 0 ? -1 : rows_read_across(o, columns);
+  if (columns < 0) return std::nullopt;
+  const auto [rows, element] = rows_read_across(o, columns);
   if (rows < 0) return std::nullopt;
   const OutlineLoop &i = o.loops[static_cast<size_t>(rows)],
                     &j = o.loops[static_cast<size_t>(columns)];
   const std::string row = i.iter.name(), column = j.iter.name();
-  const auto most = static_cast<int64_t>(std::sqrt(static_cast<double>(caches.first) / 4 / 8));
+  const auto most = static_cast<int64_t>(
+      std::sqrt(static_cast<double>(caches.first) / 4 / static_cast<double>(element)));
   const int64_t side = most / lanes * lanes;
   if (side == 0 || !i.extent || !j.extent || *i.extent < 2 * side || *j.extent < 2 * side)
     return std::nullopt;

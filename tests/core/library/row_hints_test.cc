@@ -136,6 +136,10 @@ TEST(PrefetchNextRows, are_asked_for_in_the_passes_behind_the_first) {
 
 TEST(PrefetchNextRows, refuses_where_there_is_one_pass_or_no_time) {
   EXPECT_THROW((void)prefetch_next_rows(parsed(kRows), "A"), SchedulingError);
+  EXPECT_NE(said_by([] {
+              (void)prefetch_next_rows(parsed(kRows), "nothing");
+            }).find("there is no buffer `nothing`"),
+            std::string::npos);
   constexpr const char* kLate = R"(
 @proc
 def late(x: f32[5, 640], y: f32[5]):
