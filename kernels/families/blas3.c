@@ -3,22 +3,36 @@
 #define IN2 EXO_IN2_${P}
 #define OUT2 EXO_OUT2_${P}
 
-/* Sizes of the pieces that a product goes by: kDepth x kWidth of the second factor in strips, kHeight
- * x kDepth of the first; a strip is as wide as a register tile. */
+/* Sizes of the pieces that a product goes by, at most: depth x width of the second factor in strips, height x depth of the
+ * first; a strip is as wide as a register tile. */
+#ifndef EXO_DEPTH
+#define EXO_DEPTH ${depth}
+#define EXO_WIDTH ${width}
+#define EXO_HEIGHT ${height}
+#endif
 enum {
   kStrip = ${tile_vectors} * ${lanes},
-  kDepth = ${depth},
-  kPlainDepth = ${plain_depth} < kDepth ? ${plain_depth} : kDepth, /* where the second factor stands as it is */
-  kWidth = ${width},
-  kHeight = ${height} / ${tile_rows} * ${tile_rows},
+  kStep = 2 * ${tile_rows}, /* pieces of the depth are multiples of it */
+  kDepth = EXO_DEPTH / kStep * kStep,
+  kPlainDepth = ${plain_depth} < EXO_DEPTH ? ${plain_depth} / kStep * kStep : kDepth, /* where the second factor stands as it is */
+  kWidth = EXO_WIDTH,
+  kHeight = EXO_HEIGHT / ${tile_rows} * ${tile_rows},
   kShallow = ${shallow}, /* depth up to which a product mostly writes */
   kShallowRows = ${shallow_vectors} * ${lanes} / ${tile_rows} * ${tile_rows},
   kShallowHeight = kShallowRows < kHeight ? kShallowRows : kHeight, /* and whose rows then go by a few at a time, to their ends */
-  kPitch = kDepth + kStrip, /* rows of a packed first factor: not all in the same lines of a cache */
+  kPitch = kDepth + kStrip, /* rows of a first factor that is copied as it stands: not all in the same lines of a cache */
+  kTile = ${tile_rows}, /* rows of a register tile */
+  kTileSize = kTile * ${depth}, /* elements of a packed tile of the first factor */
+  kSomeRows = 8 * kTile, /* that go by way of the stack at once, where a strip is not whole */
   kFewRows = 40, /* rows up to which a product has kernels of its own */
   kManyColumns = 8 * kStrip, /* columns beyond which a first factor that stands well is packed, too */
   kTriangle = ${applied}, /* rows of a triangle that is applied in blocks of kCorner */
   kCorner = ${corner},
+  kSquares = 4 * ${tile_rows}, /* rows of a large one that are solved with at a time: whole tiles and corners */
+  kFourStrips = 4 * kStrip,
+  kLargeTriangle = 2 * kTriangle, /* beyond which it is applied a piece of the depth at a time, from the right */
+  kLargeFactor = 3 * kTriangle, /* from the left */
+  kLargeSolved = 4 * kTriangle, /* and solved with from there */
   kColumns = 3 * ${lanes}, /* that go by at once in such blocks */
   kTinyTriangle = ${tiny_triangle}, /* rows and columns up to which a triangle is multiplied by in the entry point */
   kTinySolved = ${tiny_solved}, /* and solved with */
@@ -167,11 +181,6 @@ static __attribute__((noinline)) void ${p}columns_turned(int64_t m, int64_t w, i
     }
 }
 
-/* Do both factors stand as they are packed, for a whole strip of more than a few rows? */
-static inline bool ${p}is_packed(bool turned, int64_t m, int64_t w, int64_t lda, int64_t ldb) {
-  return w == kStrip && !turned && lda == kPitch && ldb == kStrip && m > kFewRows;
-}
-
 /* Vectors along a few columns would be mostly empty: do sums along k, 8 steps dearer by the additions in the
  * end, take fewer steps for the last of w columns? Each reads all of A again: its steps are
  * dearer where that is not in the nearest cache. Where A is turned they are sums of its rows, to which columns are
@@ -193,9 +202,7 @@ static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const
     (turned ? ${p}columns_turned : ${p}columns)(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
     if (w == 0) return;
   }
-  if (${p}is_packed(turned, m, w, lda, ldb))
-    K(${p}gemm_packed)(m, k, alpha, A, B, OUT2(C, ldc));
-  else if (w == kStrip)
+  if (w == kStrip)
     (turned ? K(${p}gemm_strip_turned) : K(${p}gemm_strip))(m, k, alpha, a, IN2(B, ldb), OUT2(C, ldc));
   else
     (turned ? K(${p}gemm_rest_turned) : K(${p}gemm_rest))(m, w, k, alpha, a, IN2(B, ldb),
@@ -206,9 +213,7 @@ static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const
 static inline void ${p}fresh_strip(bool turned, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                                    const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                                    int64_t ldc) {
-  if (${p}is_packed(turned, m, w, lda, ldb)) {
-    K(${p}gemm_packed_fresh)(m, k, alpha, A, B, OUT2(C, ldc));
-  } else if (turned || ${p}sums_along(turned, m, w, k)) {
+  if (turned || ${p}sums_along(turned, m, w, k)) {
     for (int64_t i = 0; i < m; ++i) memset(C + i * ldc, 0, w * sizeof(${real}));
     ${p}strip(turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
   } else if (w == kStrip) {
@@ -288,6 +293,66 @@ static inline void ${p}part_of_strip(enum exo_part part, bool turned, int64_t i,
   ${p}on_diagonal(lower, turned, end - top, k, alpha, a, lda, B + top - j, ldb, C + top * ldc + top, ldc);
 }
 
+/* ---- packed factors ---- */
+
+/* m rows of a factor from (i, j) on, d columns of it, as tiles: what the rows of a tile have in a column stands together. */
+static void ${p}bring_tiles(struct ${p}factor f, int64_t i, int64_t j, int64_t m, int64_t d, ${real}* to) {
+  if (f.shape == kGeneral && !f.brain) {
+    (f.trans ? K(${p}tiled_turned) : K(${p}tiled))(m, d, IN2(${p}element(f, i, j), f.ld), to);
+    return;
+  }
+  if (f.shape == kGeneral) f.trans = !f.trans;
+  for (int64_t r = 0; r < m; r += kTile) ${p}bring(f, j, i + r, d, exo_least(kTile, m - r), to + r / kTile * kTileSize, kTile);
+}
+
+/* C += alpha A B, `fresh` C = alpha A B, for m rows of tiles and w columns of a strip: some rows at a time by way of the stack
+ * where those are fewer than the kernel takes. */
+static void ${p}tiles_and_strip(bool fresh, int64_t m, int64_t w, int64_t k, const ${real}* alpha, const ${real}* tiles,
+                                const ${real}* strip, ${real}* C, int64_t ldc) {
+  if (w == kStrip) {
+    (fresh ? K(${p}gemm_packed_fresh) : K(${p}gemm_packed))(m, k, alpha, tiles, strip, OUT2(C, ldc));
+    return;
+  }
+  ${real} sums[kSomeRows * kStrip] __attribute__((aligned(64)));
+  const ${real} one = 1;
+  for (int64_t i = 0; i < m; i += kSomeRows) {
+    const int64_t h = exo_least(kSomeRows, m - i);
+    K(${p}gemm_packed_fresh)(h, k, alpha, tiles + i / kTile * kTileSize, strip, OUT2(sums, kStrip));
+    if (fresh)
+      K(${p}copied)(h, w, IN2(sums, kStrip), OUT2(C + i * ldc, ldc));
+    else
+      for (int64_t r = 0; r < h; ++r)
+        K(${p}axpy)(w, &one, IN(sums + r * kStrip, w, 1), OUT(C + (i + r) * ldc, w, 1));
+  }
+}
+
+/* Rows [i, i + m) and columns [j, j + w) of C, of which only a part may be there, for tiles of these rows of A. Where A stands
+ * somewhere too, what is no whole strip or no whole tile is computed from there, lda rows or columns apart. */
+static inline void ${p}part_of_tiles(enum exo_part part, int64_t i, int64_t m, int64_t j, int64_t w, int64_t k,
+                                     const ${real}* alpha, const ${real}* tiles, const ${real}* A, bool turned,
+                                     int64_t lda, const ${real}* strip, ${real}* C, int64_t ldc) {
+  if (part == kWhole || part == kFresh) {
+    ${real}* const c = C + i * ldc + j;
+    if (w == kStrip || !A)
+      ${p}tiles_and_strip(part == kFresh, m, w, k, alpha, tiles, strip, c, ldc);
+    else
+      (part == kFresh ? ${p}fresh_strip : ${p}strip)(turned, m, w, k, alpha, A, lda, strip, kStrip, c, ldc);
+    return;
+  }
+  /* Whole tiles behind the diagonal or, of an upper part, before it. */
+  const bool lower = part == kLowerPart;
+  const int64_t there = lower ? exo_least(m, (exo_most(j + w - i, 0) + kTile - 1) / kTile * kTile)
+                              : exo_most(0, exo_least(j - i, m)) / kTile * kTile;
+  const int64_t first = lower ? there : 0, rows = lower ? m - there : there;
+  if (rows > 0)
+    ${p}part_of_tiles(kWhole, i + first, rows, j, w, k, alpha, tiles + first / kTile * kTileSize,
+                      A + first * (turned ? 1 : lda), turned, lda, strip, C, ldc);
+  const int64_t rest = lower ? 0 : there;
+  if (rows < m)
+    ${p}part_of_strip(part, turned, i + rest, m - rows, j, w, k, alpha, A + rest * (turned ? 1 : lda), lda, strip, kStrip,
+                      C, ldc);
+}
+
 /* Do `rows` that are ld apart and read one below the other share so few lines of a nearest cache of 32 KB in 8 ways
  * that it cannot hold them? They meet again after 4 KB; those that are an odd number of lines apart share none. */
 static inline bool ${p}crowded(int64_t ld, int64_t rows) {
@@ -309,16 +374,16 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
   const bool pack_a = A.shape != kGeneral || A.brain || (A.trans && n > 2 * kStrip && k > 64) ||
                       (pack_b && m > kFewRows && n > kManyColumns && k > kShallow / 2) ||
                       (n > kStrip && A.ld * sizeof(${real}) % 1024 == 0);
-  const bool turned = A.trans && !pack_a;
+  const bool tiles = pack_a && pack_b && m > kFewRows, turned = A.trans && (tiles || !pack_a);
   /* Pieces alike: a last one of a few steps would cost a way through all of C, one of a few rows one
    * through all of the second factor. */
-  const int64_t depth = exo_alike(k, pack_b ? kDepth : kPlainDepth, 4);
+  const int64_t depth = exo_alike(k, pack_b ? kDepth : kPlainDepth, kStep);
   const int64_t width = exo_alike(n, kWidth, kStrip);
   const int64_t height = exo_alike(m, k <= kShallow ? kShallowHeight : kHeight, ${tile_rows});
   const int64_t strips = (width + kStrip - 1) / kStrip;
   ${real} few[2048] __attribute__((aligned(64)));
   const int64_t need_b = pack_b ? strips * depth * kStrip : 0;
-  const int64_t need_a = pack_a ? exo_least(m, height) * kPitch : 0;
+  const int64_t need_a = !pack_a ? 0 : tiles ? (exo_least(m, height) + kTile - 1) / kTile * kTileSize : exo_least(m, height) * kPitch;
   ${real}* const room = (need_a + need_b) * sizeof(${real}) <= sizeof few
                             ? few
                             : exo_workspace((need_a + need_b) * sizeof(${real}));
@@ -332,11 +397,20 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
         const int64_t h = exo_least(height, m - i);
         if (part == kLowerPart && i + h <= j0) continue;
         if (part == kUpperPart && i >= end) break;
+        const enum exo_part now = k0 > 0 && part == kFresh ? kWhole : part;
+        if (tiles) {
+          ${p}bring_tiles(A, first_row + i, k0, h, d, packed_a);
+          const ${real}* const a = A.shape == kGeneral && !A.brain ? ${p}element(A, first_row + i, k0) : NULL;
+          for (int64_t j = j0; j < end; j += kStrip)
+            ${p}part_of_tiles(now, i, h, j, exo_least(kStrip, end - j), d, &alpha, packed_a, a, turned, A.ld,
+                              room + (j - j0) * depth, C, ldc);
+          continue;
+        }
         if (pack_a) ${p}bring(A, first_row + i, k0, h, d, packed_a, kPitch);
         const ${real}* a = pack_a ? packed_a : ${p}element(A, first_row + i, k0);
         const int64_t lda = pack_a ? kPitch : A.ld;
         for (int64_t j = j0; j < end; j += kStrip)
-          ${p}part_of_strip(k0 > 0 && part == kFresh ? kWhole : part, turned, i, h, j, exo_least(kStrip, end - j), d, &alpha, a, lda,
+          ${p}part_of_strip(now, turned, i, h, j, exo_least(kStrip, end - j), d, &alpha, a, lda,
                             pack_b ? room + (j - j0) * depth : ${p}element(B, k0, first_column + j),
                             pack_b ? kStrip : B.ld, C, ldc);
       }
@@ -853,30 +927,41 @@ static ${p}row_blocks* ${p}blocks_for(struct ${p}task task, bool lower, int64_t 
   return kernels[task.solve][lower][vectors - 1];
 }
 
-/* A triangle of a few rows, applied by blocks of kCorner of them, up to three vectors of columns at a time; rows
- * that are no whole block have a kernel of their own. Columns whose rows share lines of a cache come onto the
+/* The triangle's diagonal as the kernels take it: ones, or what is divided by as factors. */
+static void ${p}bring_diagonal(struct ${p}task task, struct ${p}factor A, int64_t m, ${real}* diagonal) {
+  for (int64_t i = 0; i < m; ++i) diagonal[i] = task.unit ? 1 : A.a[i * (A.ld + 1)];
+  if (task.solve)
+    for (int64_t i = 0; i < m; ++i) diagonal[i] = 1 / diagonal[i];
+}
+
+/* A triangle applied to up to three vectors of columns, w, by blocks of kCorner rows; rows that are no whole block have a
+ * kernel of their own. */
+static void ${p}apply_in_place(struct ${p}task task, bool lower, struct ${p}factor A, const ${real}* diagonal, int64_t m,
+                               int64_t w, ${real}* b, int64_t ld) {
+  const int64_t blocks = m / kCorner, h = m % kCorner, i = lower ? 0 : m - h;
+  const struct exo_win_2${T}c corner = ${p}any(${p}element(A, i, i), A);
+  ${p}small_triangle* const few_rows = ${p}kernel_for(task, lower);
+  if (task.solve && h > 0) few_rows(h, w, corner, OUT2(b + i * ld, ld));
+  if (blocks > 0)
+    ${p}blocks_for(task, lower, (w + ${lanes} - 1) / ${lanes})(m, w, blocks, IN(diagonal, m, 1), ${p}any(A.a, A),
+                                                              OUT2(b, ld));
+  if (!task.solve && h > 0) few_rows(h, w, corner, OUT2(b + i * ld, ld));
+}
+
+/* The same for a triangle of a few rows and any number of columns. Those whose rows share lines of a cache come onto the
  * stack meanwhile. */
 static __attribute__((noinline)) void ${p}small_left(struct ${p}task task, bool lower, struct ${p}factor A,
                                                      int64_t m, int64_t n, ${real}* B, int64_t ldb) {
   ${real} strip[kTriangle * kColumns] __attribute__((aligned(64)));
   ${real} diagonal[kTriangle];
-  for (int64_t i = 0; i < m; ++i) diagonal[i] = task.unit ? 1 : A.a[i * (A.ld + 1)];
-  if (task.solve)
-    for (int64_t i = 0; i < m; ++i) diagonal[i] = 1 / diagonal[i];
-  const int64_t blocks = m / kCorner, h = m % kCorner, i = lower ? 0 : m - h;
-  const struct exo_win_2${T}c corner = ${p}any(${p}element(A, i, i), A);
-  ${p}small_triangle* const few_rows = ${p}kernel_for(task, lower);
+  ${p}bring_diagonal(task, A, m, diagonal);
   const bool packed = ${p}crowded(ldb, m);
   ${real}* b = packed ? strip : B;
   const int64_t ld = packed ? kColumns : ldb;
   for (int64_t j = 0; j < n; j += kColumns, b += packed ? 0 : kColumns) {
     const int64_t w = exo_least(kColumns, n - j);
     if (packed) K(${p}copied)(m, w, IN2(B + j, ldb), OUT2(strip, kColumns));
-    if (task.solve && h > 0) few_rows(h, w, corner, OUT2(b + i * ld, ld));
-    if (blocks > 0)
-      ${p}blocks_for(task, lower, (w + ${lanes} - 1) / ${lanes})(m, w, blocks, IN(diagonal, m, 1), ${p}any(A.a, A),
-                                                                OUT2(b, ld));
-    if (!task.solve && h > 0) few_rows(h, w, corner, OUT2(b + i * ld, ld));
+    ${p}apply_in_place(task, lower, A, diagonal, m, w, b, ld);
     if (packed) K(${p}copied)(m, w, IN2(strip, kColumns), OUT2(B + j, ldb));
   }
 }
@@ -930,6 +1015,235 @@ static void ${p}apply(struct ${p}task task, bool right, bool lower, struct ${p}f
   }
 }
 
+/* ---- large triangles: a piece of the depth after the other, packed once ---- */
+
+/* Memory for what is packed at a time: strips of the second factor and tiles of the first, so many rows or columns of a piece
+ * of the depth. */
+struct ${p}room {
+  ${real}*strips, *tiles, *more;
+};
+static struct ${p}room ${p}room_for(int64_t depth, int64_t columns, int64_t rows, int64_t more_rows) {
+  const int64_t b = (columns + kStrip - 1) / kStrip * kStrip * depth, a = (rows + kTile - 1) / kTile * kTileSize;
+  const int64_t more = (more_rows + kTile - 1) / kTile * kTileSize;
+  ${real}* const room = exo_workspace((a + b + more) * sizeof(${real}));
+  return (struct ${p}room){room, room + b, room + b + a};
+}
+
+/* A piece of a triangle that is solved with, d rows: kSquares of them at a time, which the others come off before. `beside`
+ * are the tiles of what is multiplied then. */
+struct ${p}piece {
+  struct ${p}task task;
+  bool lower;
+  struct ${p}factor T;
+  int64_t d;
+  ${real}* beside;
+  ${real} diagonal[kDepth];
+};
+
+static void ${p}bring_piece(struct ${p}piece* p, bool unit, bool lower, struct ${p}factor T, int64_t d, ${real}* beside) {
+  p->task = (struct ${p}task){true, unit}, p->lower = lower, p->T = T, p->d = d, p->beside = beside;
+  ${p}bring_diagonal(p->task, T, d, p->diagonal);
+  for (int64_t r = 0; r < d; r += kSquares) {
+    const int64_t h = exo_least(kSquares, d - r), from = lower ? 0 : r + h, end = lower ? r : d;
+    if (from < end) ${p}bring_tiles(T, r, from, h, end - from, p->beside + r / kTile * kTileSize + from * kTile);
+  }
+}
+
+/* w columns of a strip of d rows. */
+static void ${p}solve_strip(const struct ${p}piece* p, int64_t w, ${real}* strip) {
+  const ${real} minus = -1;
+  const int64_t squares = (p->d + kSquares - 1) / kSquares;
+  for (int64_t q = 0; q < squares; ++q) {
+    const int64_t r = (p->lower ? q : squares - 1 - q) * kSquares, h = exo_least(kSquares, p->d - r);
+    const int64_t from = p->lower ? 0 : r + h, end = p->lower ? r : p->d;
+    ${real}* const rows = strip + r * kStrip;
+    struct ${p}factor T = p->T;
+    T.a = ${p}element(T, r, r);
+    if (from < end)
+      K(${p}gemm_packed)(h, end - from, &minus, p->beside + r / kTile * kTileSize + from * kTile, strip + from * kStrip,
+                         OUT2(rows, kStrip));
+    ${p}apply_in_place(p->task, p->lower, T, p->diagonal + r, h, w, rows, kStrip);
+  }
+}
+
+/* n columns that stand in strips `apart`, from where they go to B, a few strips at a time. */
+static void ${p}solve_strips(const struct ${p}piece* p, int64_t n, ${real}* strips, int64_t apart, ${real}* B, int64_t ldb) {
+  for (int64_t j = 0; j < n; j += kFourStrips) {
+    const int64_t count = exo_least(kFourStrips, n - j), whole = count / kStrip, w = count % kStrip;
+    ${real}* const first = strips + j / kStrip * apart;
+    for (int64_t s = 0; s < whole; ++s) ${p}solve_strip(p, kStrip, first + s * apart);
+    if (w > 0) ${p}solve_strip(p, w, first + whole * apart);
+    if (whole > 0) K(${p}unpaneled)(p->d, whole, IN2(first, apart), OUT2(B + j, ldb));
+    if (w > 0) K(${p}copied)(p->d, w, IN2(first + whole * apart, kStrip), OUT2(B + j + whole * kStrip, ldb));
+  }
+}
+
+/* C += sign A B for tiles of `rows` rows of A from (i, k) on, some at a time, and n columns in strips. */
+static void ${p}multiply_strips(${real} sign, struct ${p}factor A, int64_t i, int64_t k, int64_t rows, int64_t d, int64_t n,
+                                struct ${p}room room, int64_t apart, ${real}* C, int64_t ldc) {
+  for (int64_t r = 0; r < rows; r += kHeight) {
+    const int64_t h = exo_least(kHeight, rows - r);
+    ${p}bring_tiles(A, i + r, k, h, d, room.tiles);
+    for (int64_t j = 0; j < n; j += kStrip)
+      ${p}tiles_and_strip(false, h, exo_least(kStrip, n - j), d, &sign, room.tiles, room.strips + j / kStrip * apart,
+                          C + r * ldc + j, ldc);
+  }
+}
+
+/* B := inverse(T) B: a piece of B's rows is solved with in its strips, which rows of T beside the piece are multiplied by
+ * then. */
+static void ${p}solve_left(bool unit, bool lower, struct ${p}factor A, int64_t m, int64_t n, ${real}* B, int64_t ldb) {
+  const int64_t depth = exo_alike(m, kDepth, kStep), width = exo_alike(n, kWidth, kStrip), apart = depth * kStrip;
+  const int64_t pieces = (m + depth - 1) / depth;
+  const struct ${p}room room = ${p}room_for(depth, width, kHeight, depth);
+  struct ${p}piece piece;
+  for (int64_t q = 0; q < pieces; ++q) {
+    const int64_t k = (lower ? q : pieces - 1 - q) * depth, d = exo_least(depth, m - k);
+    const int64_t i = lower ? k + d : 0, rows = lower ? m - i : k;
+    struct ${p}factor T = A;
+    T.a = ${p}element(A, k, k);
+    ${p}bring_piece(&piece, unit, lower, T, d, room.more);
+    for (int64_t j = 0; j < n; j += width) {
+      const int64_t w = exo_least(width, n - j);
+      ${p}bring_strips((struct ${p}factor){B, ldb, false, kGeneral, false}, k, j, d, w, room.strips, apart);
+      ${p}solve_strips(&piece, w, room.strips, apart, B + k * ldb + j, ldb);
+      ${p}multiply_strips(-1, A, i, k, rows, d, w, room, apart, B + i * ldb + j, ldb);
+    }
+  }
+}
+
+/* B := B inverse(T) = (inverse(T') B')': a piece of B's columns is solved with in strips that are turned over, there and
+ * back; what it is multiplied by comes off the other columns as a product. */
+static void ${p}solve_right(bool unit, bool lower, struct ${p}factor A, int64_t m, int64_t n, ${real}* B, int64_t ldb) {
+  const int64_t depth = exo_alike(n, kDepth / kStrip * kStrip, kStrip), pieces = (n + depth - 1) / depth;
+  struct ${p}piece piece;
+  for (int64_t q = 0; q < pieces; ++q) {
+    const int64_t k = (lower ? pieces - 1 - q : q) * depth, d = exo_least(depth, n - k);
+    const struct ${p}room room = ${p}room_for(d, kStrip, 0, depth);
+    struct ${p}factor T = A;
+    T.a = ${p}element(A, k, k), T.trans = !A.trans;
+    ${p}bring_piece(&piece, unit, !lower, T, d, room.more);
+    for (int64_t i = 0; i < m; i += kStrip) {
+      const int64_t h = exo_least(kStrip, m - i);
+      ${real}* const b = B + i * ldb + k;
+      K(${p}transposed)(d, h, IN2(b, ldb), OUT2(room.strips, kStrip));
+      ${p}solve_strip(&piece, h, room.strips);
+      K(${p}transposed)(h, d, IN2(room.strips, kStrip), OUT2(b, ldb));
+    }
+    const int64_t other = lower ? 0 : k + d, others = lower ? k : n - other;
+    struct ${p}factor rows = A;
+    rows.a = ${p}element(A, k, other);
+    if (others > 0)
+      ${p}multiply_from(kWhole, m, others, d, -1, (struct ${p}factor){B + k, ldb, false, kGeneral, false}, 0, rows, 0,
+                        B + other, ldb);
+  }
+}
+
+/* Of a square of n rows on the diagonal, whose rows are `apart` and columns `step`, what is not part of the triangle becomes
+ * zeros, and the diagonal ones where it is not read. */
+static void ${p}make_triangle(bool unit, bool lower, int64_t n, ${real}* square, int64_t apart, int64_t step) {
+  for (int64_t r = 0; r < n; ++r) {
+    if (unit) square[r * (apart + step)] = 1;
+    for (int64_t c = lower ? r + 1 : 0; c < (lower ? n : r); ++c) square[r * apart + c * step] = 0;
+  }
+}
+
+/* Rows [i, i + m) of the triangle as tiles, of the d columns from k on, which the diagonal goes through in these rows. Zeros
+ * stand beside it as far as the kStep rows go that are multiplied at once. */
+static void ${p}bring_triangle(bool unit, bool lower, struct ${p}factor A, int64_t i, int64_t k, int64_t m, int64_t d,
+                               ${real}* to) {
+  for (int64_t r = 0; r < m; r += kTile, to += kTileSize) {
+    const int64_t h = exo_least(kTile, m - r), row = i + r - k, group = row - r % kStep; /* counted from k on */
+    const int64_t from = lower ? 0 : row, end = lower ? row + h : d;
+    ${p}bring_tiles(A, i + r, k + from, h, end - from, to + from * kTile);
+    ${p}make_triangle(unit, lower, h, to + row * kTile, 1, kTile);
+    const int64_t zeros = lower ? end : group, to_zeros = lower ? exo_least(group + kStep, d) : row;
+    for (int64_t z = zeros * kTile; z < to_zeros * kTile; ++z) to[z] = 0;
+  }
+}
+
+/* B := alpha T B for finite B: a zero that stands for no element of the triangle is multiplied, too. A piece of B's rows is
+ * packed before it is written over; the rows it is added to have been. */
+static void ${p}multiply_left(bool unit, bool lower, struct ${p}factor A, int64_t m, int64_t n, ${real} alpha, ${real}* B,
+                              int64_t ldb) {
+  const int64_t depth = exo_alike(m, kDepth, kStep), width = exo_alike(n, kWidth, kStrip), apart = depth * kStrip;
+  const int64_t height = kHeight / kStep * kStep, pieces = (m + depth - 1) / depth;
+  const struct ${p}room room = ${p}room_for(depth, width, kHeight, 0);
+  for (int64_t q = 0; q < pieces; ++q) {
+    const int64_t k = (lower ? pieces - 1 - q : q) * depth, d = exo_least(depth, m - k);
+    const int64_t other = lower ? k + d : 0, others = lower ? m - other : k;
+    for (int64_t j0 = 0; j0 < n; j0 += width) {
+      const int64_t w = exo_least(width, n - j0);
+      ${p}bring_strips((struct ${p}factor){B, ldb, false, kGeneral, false}, k, j0, d, w, room.strips, apart);
+      for (int64_t i = k; i < k + d; i += height) { /* the diagonal's rows, kStep at a time as far as they go */
+        const int64_t h = exo_least(height, k + d - i);
+        ${p}bring_triangle(unit, lower, A, i, k, h, d, room.tiles);
+        for (int64_t j = 0; j < w; j += kStrip)
+          for (int64_t r = 0; r < h; r += kStep) {
+            const int64_t from = lower ? 0 : i + r - k, end = lower ? exo_least(i + r + kStep - k, d) : d;
+            ${p}tiles_and_strip(true, exo_least(kStep, h - r), exo_least(kStrip, w - j), end - from, &alpha,
+                                room.tiles + r / kTile * kTileSize + from * kTile,
+                                room.strips + j / kStrip * apart + from * kStrip, B + (i + r) * ldb + j0 + j, ldb);
+          }
+      }
+      ${p}multiply_strips(alpha, A, other, k, others, d, w, room, apart, B + other * ldb + j0, ldb);
+    }
+  }
+}
+
+/* B := alpha B T for finite B. A piece of B's columns is multiplied by the rows of T that it meets: the columns of B it is
+ * added to have been written over, its own are in the end. */
+static void ${p}multiply_right(bool unit, bool lower, struct ${p}factor A, int64_t m, int64_t n, ${real} alpha, ${real}* B,
+                               int64_t ldb) {
+  const int64_t depth = exo_alike(n, kDepth / kStrip * kStrip, kStrip), pieces = (n + depth - 1) / depth;
+  const int64_t height = exo_alike(m, kHeight, kTile), apart = depth * kStrip;
+  for (int64_t q = 0; q < pieces; ++q) {
+    const int64_t k = (lower ? q : pieces - 1 - q) * depth, d = exo_least(depth, n - k);
+    const struct ${p}factor source = {B + k, ldb, false, kGeneral, false};
+    /* Columns beside the piece: those next to it together with it, as many as are packed at once, the others before. */
+    const int64_t beside = exo_least(lower ? k : n - k - d, (kWidth - d) / kStrip * kStrip);
+    const int64_t first = lower ? k - beside : k + d, others = lower ? first : n - first - beside;
+    const int64_t other = lower ? 0 : first + beside;
+    if (others > 0) {
+      struct ${p}factor T = A;
+      T.a = ${p}element(A, k, other);
+      ${p}multiply_from(kWhole, m, others, d, alpha, source, 0, T, 0, B + other, ldb);
+    }
+    const int64_t strips = (beside + kStrip - 1) / kStrip * kStrip;
+    const struct ${p}room room = ${p}room_for(depth, strips + d, height, 0);
+    ${real}* const own = room.strips + strips * depth;
+    ${p}bring_strips(A, k, first, d, beside, room.strips, apart);
+    for (int64_t j = 0; j < d; j += kStrip) {
+      const int64_t w = exo_least(kStrip, d - j), from = lower ? j : 0, end = lower ? d : j + w;
+      ${real}* const strip = own + j * depth;
+      ${p}bring(A, k + from, k + j, end - from, w, strip + from * kStrip, kStrip);
+      ${p}make_triangle(unit, lower, w, strip + j * kStrip, kStrip, 1);
+    }
+    for (int64_t i = 0; i < m; i += height) {
+      const int64_t h = exo_least(height, m - i);
+      ${p}bring_tiles(source, i, 0, h, d, room.tiles);
+      for (int64_t j = 0; j < beside; j += kStrip)
+        ${p}tiles_and_strip(false, h, exo_least(kStrip, beside - j), d, &alpha, room.tiles, room.strips + j * depth,
+                            B + i * ldb + first + j, ldb);
+      for (int64_t j = 0; j < d; j += kStrip) {
+        const int64_t w = exo_least(kStrip, d - j), from = lower ? j : 0, end = lower ? d : j + w;
+        ${p}tiles_and_strip(true, h, w, end - from, &alpha, room.tiles + from * kTile, own + j * depth + from * kStrip,
+                            B + i * ldb + k + j, ldb);
+      }
+    }
+  }
+}
+
+/* Is every element finite, and the sum of a row's magnitudes? */
+static bool ${p}is_finite(int64_t m, int64_t n, const ${real}* B, int64_t ldb) {
+  for (int64_t i = 0; i < m; ++i) {
+    ${real} sum = 0;
+    K(${p}asum)(n, IN(B + i * ldb, n, 1), &sum);
+    if (!isfinite(sum)) return false;
+  }
+  return true;
+}
+
 /* A triangle applied to B, which threads divide: columns that it is left of, rows that it is right of. */
 struct ${p}application {
   struct ${p}task task;
@@ -948,8 +1262,18 @@ static void ${p}share_of_application(const void* job, int64_t k, int64_t of) {
   if (size <= 0) return;
   ${real}* const B = p->right ? p->B + from * p->ldb : p->B + from;
   const int64_t m = p->right ? size : p->m, n = p->right ? p->n : size;
+  const bool unit = p->task.unit, solve = p->task.solve;
+  const bool large = p->right ? n > kLargeTriangle && m > kStrip : m > (solve ? kLargeSolved : kLargeFactor) && n > kStrip;
+  if (large && !solve && p->alpha != 0 && ${p}is_finite(m, n, B, p->ldb)) {
+    (p->right ? ${p}multiply_right : ${p}multiply_left)(unit, p->lower, p->A, m, n, p->alpha, B, p->ldb);
+    return;
+  }
   ${p}scaled_matrix(kWhole, m, n, p->alpha, B, p->ldb);
-  if (p->alpha != 0) ${p}apply(p->task, p->right, p->lower, p->A, m, n, B, p->ldb);
+  if (p->alpha == 0) return;
+  if (large && solve)
+    (p->right ? ${p}solve_right : ${p}solve_left)(unit, p->lower, p->A, m, n, B, p->ldb);
+  else
+    ${p}apply(p->task, p->right, p->lower, p->A, m, n, B, p->ldb);
 }
 
 /* A few rows and columns, in the entry point; from the right it is the transposed problem,

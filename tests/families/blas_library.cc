@@ -50,12 +50,13 @@ const std::vector<BlasLibrary>& blas_libraries() {
       EXPECT_TRUE(compiled.ok()) << compiled.out << compiled.err;
       if (compiled.ok()) built.emplace_back(target, folder);
     };
-    // One runs on three threads whatever is worth two rows, and takes streams of what is no longer
-    // than the tests' vectors; the other is built without threads.
+    // One runs on three threads whatever is worth two rows, goes by pieces so small that the tests'
+    // matrices have several, and takes streams of what is no longer than their vectors; the other
+    // is built without threads.
     setenv("OMP_NUM_THREADS", "3", 1);
     if (samples::runs_here("avx2"))
       build("avx2", {"CFLAGS=-O0 -DEXO_CHECKED -DEXO_LEAST_PRODUCT=100 -DEXO_LEAST_MATRIX=80 "
-                     "-DEXO_STREAMS=10000"});
+                     "-DEXO_STREAMS=10000 -DEXO_DEPTH=72 -DEXO_WIDTH=96 -DEXO_HEIGHT=36"});
     if (samples::runs_here("avx512")) build("avx512", {"OPENMP=", "CFLAGS=-O0 -DEXO_CHECKED"});
     return built;
   }();

@@ -13,14 +13,16 @@ namespace exotune::families {
 
 constexpr int64_t kGuard = 70;  // elements on both sides: more than a vector register
 
-/// Memory with a mark for each element that a routine may read or write; all others are NaN with a
-/// bit pattern of their own.
+/// Memory with a mark for each element that a routine may read or write; of all others every second
+/// one is a NaN with a bit pattern of its own, which spoils what is computed from it, even times
+/// zero, and the rest a number, which something added to it would change.
 template <class T>
 class GuardedArray {
  public:
   explicit GuardedArray(int64_t size)
-      : elements_(static_cast<size_t>(size + 2 * kGuard), poison()),
-        given_(elements_.size(), false) {}
+      : elements_(static_cast<size_t>(size + 2 * kGuard)), given_(elements_.size(), false) {
+    for (size_t k = 0; k < elements_.size(); ++k) elements_[k] = poison(k);
+  }
 
   T* data() { return elements_.data() + kGuard; }
   T& give(int64_t place) {
@@ -29,15 +31,17 @@ class GuardedArray {
   }
   /// Everything that was not given is as it was.
   bool intact() const {
-    const T clean = poison();
-    for (size_t k = 0; k < elements_.size(); ++k)
+    for (size_t k = 0; k < elements_.size(); ++k) {
+      const T clean = poison(k);
       if (!given_[k] && std::memcmp(&elements_[k], &clean, sizeof(T)) != 0) return false;
+    }
     return true;
   }
 
  private:
-  static T poison() {
-    T value;
+  static T poison(size_t k) {
+    T value = static_cast<T>(1234.5);
+    if (k % 2 != 0) return value;
     if constexpr (sizeof(T) == 4) {
       const uint32_t bits = 0x7fc0beef;
       std::memcpy(&value, &bits, sizeof value);

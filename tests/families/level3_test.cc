@@ -171,7 +171,7 @@ TYPED_TEST(Level3, syrk_and_syr2k_write_one_triangle) {
     for (const int triangle : {kUpper, kLower})
       for (const bool trans : {false, true})
         for (const auto& [n, k] : std::vector<std::pair<int, int>>{
-                 {1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 2}, {20, 7}, {33, 400}, {260, 5}})
+                 {1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 2}, {20, 7}, {33, 400}, {260, 5}, {250, 90}})
           for (const T beta : {T(0), T(2)}) {
             StoredMatrix<T> a(this->matrix(layout, n, k, trans), this->random),
                 b(this->matrix(layout, n, k, trans), this->random);
@@ -212,7 +212,9 @@ TYPED_TEST(Level3, triangles_multiply_and_solve_in_place) {
                                                                        {20, 33},
                                                                        {65, 10},
                                                                        {10, 150},
-                                                                       {200, 9}}) {
+                                                                       {200, 9},
+                                                                       {270, 120},
+                                                                       {120, 230}}) {
               const int size = side == kLeft ? m : n;
               Storage storage = this->matrix(layout, size, size);
               storage.triangle = triangle;
@@ -245,15 +247,18 @@ TYPED_TEST(Level3, triangles_multiply_and_solve_in_place) {
 TYPED_TEST(Level3, a_zero_of_a_triangle_meets_no_nan) {
   using T = TypeParam;
   this->each([&](const BlasLibrary& library, int layout) {
-    const int n = 70;
-    Storage storage = this->matrix(layout, n, n);
-    storage.triangle = kLower;
-    StoredMatrix<T> a(storage, this->random), b(this->matrix(layout, n, 5), this->random);
-    b.data()[b.storage().place(40, 2)] = static_cast<T>(std::nan(""));
-    library.at<void(int, int, int, int, int, int, int, T, T*, int, T*, int)>(this->name("trmm"))(
-        layout, kLeft, kLower, kNoTrans, kNonUnit, n, 5, 1, a.data(), a.ld(), b.data(), b.ld());
-    for (int i = 0; i < n; ++i)
-      for (int j = 0; j < 5; ++j) EXPECT_EQ(std::isnan(b.stored(i, j)), j == 2 && i >= 40) << i;
+    for (const auto& [n, columns] : {std::pair{70, 5}, {300, 170}}) {
+      Storage storage = this->matrix(layout, n, n);
+      storage.triangle = kLower;
+      StoredMatrix<T> a(storage, this->random), b(this->matrix(layout, n, columns), this->random);
+      b.data()[b.storage().place(40, 2)] = static_cast<T>(std::nan(""));
+      library.at<void(int, int, int, int, int, int, int, T, T*, int, T*, int)>(this->name("trmm"))(
+          layout, kLeft, kLower, kNoTrans, kNonUnit, n, columns, 1, a.data(), a.ld(), b.data(),
+          b.ld());
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < columns; ++j)
+          EXPECT_EQ(std::isnan(b.stored(i, j)), j == 2 && i >= 40) << i << " " << j;
+    }
   });
 }
 
