@@ -15,6 +15,8 @@ namespace {
 
 // Rings of rows that are tried, the smallest first: powers of two, whose remainders are a mask.
 constexpr int64_t kMostRowsOfRing = 16;
+// Iterations of a loop inside the vectors' that are written out: planes of an image.
+constexpr int64_t kMostPlanes = 4;
 
 struct MadeArray {
   std::string buffer;
@@ -107,6 +109,78 @@ std::optional<Schedule> with_outermost(const Schedule& s, const Path& band, int 
   return std::move(ordered->schedule);
 }
 
+// Does the last nest read one element of the array in an iteration, another one in each of `loop`?
+bool one_element(const Proc& p, const std::string& buffer, Sym loop) {
+  const Path nest = {{Child::kBody, static_cast<int>(p.body.size()) - 1}};
+  const Outline o = outline_of(p);
+  const OutlineAccess* first = nullptr;
+  for (const OutlineAccess& a : o.accesses) {
+    if (a.what.buffer.name() != buffer || a.writes() || !is_prefix(nest, a.what.stmt)) continue;
+    if (!first) first = &a;
+    if (!std::equal(a.what.idx.begin(), a.what.idx.end(), first->what.idx.begin(),
+                    first->what.idx.end(), affine_equal))
+      return false;
+  }
+  return first &&
+         std::any_of(first->what.idx.begin(), first->what.idx.end(), [&](const ExprPtr& e) {
+           const std::optional<Affine> form = affine(e);
+           return form && form->coeff_of(loop) != 0;
+         });
+}
+
+// What is made for the last nest comes to its outermost loop, or with `element` to that loop of it
+// where it reads one element at a time; nothing: nothing came.
+std::optional<Schedule> made_inside(Schedule s, const RowStages& stages,
+                                    const std::string& outermost, const For* element) {
+  bool rows = false, elements = false;  // made so, and not all of it for the first iteration
+  for (const MadeArray& made : stages.makers) {
+    const bool here = element && !made.argument && one_element(*s.proc, made.buffer, element->iter);
+    const std::string& loop = here ? element->iter.name() : outermost;
+    if (!moves_along(*s.proc, made.buffer) ||
+        apply(s, "compute_at", {made.buffer, stages.result, loop, true}))
+      continue;
+    if (made.argument || shrink(s, made, stages.result, loop)) (here ? elements : rows) = true;
+  }
+  if (element ? !elements : !rows) return std::nullopt;
+  return s;
+}
+
+// The nest's innermost loop, along which vectors run, directly inside the outermost one, the others
+// written out in it; nothing: they are not short, or a swap is refused.
+std::optional<Schedule> with_vectors_outside(const Schedule& s, const Path& band) {
+  LoopOrder order{s, {}};
+  std::vector<std::string> planes;
+  const int depth = band_depth(*s.proc, band);
+  for (int k = 0; k < depth; ++k) {
+    order.order.push_back(k);
+    if (k == 0 || k == depth - 1) continue;
+    const For& loop = *stmt_at(*s.proc, down(band, k))->as<For>();
+    const std::optional<int64_t> extent = literal_extent(loop);
+    if (!extent || *extent > kMostPlanes) return std::nullopt;
+    planes.push_back(loop.iter.name());
+  }
+  if (planes.empty()) return s;
+  std::optional<LoopOrder> ordered = with_innermost(order, band, planes);
+  if (!ordered) return std::nullopt;
+  return std::move(ordered->schedule);
+}
+
+// made_inside with elements where only one iteration of the vectors' loop reads them.
+std::optional<Schedule> made_by_elements(const Schedule& s, const RowStages& stages,
+                                         const Path& band) {
+  const std::optional<Schedule> ordered = with_vectors_outside(s, band);
+  if (!ordered) return std::nullopt;
+  const Proc& p = *ordered->proc;
+  const int depth = band_depth(p, band);
+  const For* const vectors = stmt_at(p, down(band, 1))->as<For>();
+  std::vector<std::string> planes;
+  for (int k = 2; k < depth; ++k) planes.push_back(loop_name(p, band, k));
+  std::optional<Schedule> made = made_inside(*ordered, stages, loop_name(p, band, 0), vectors);
+  for (const std::string& plane : planes)
+    if (made && apply(*made, "unroll_loop", {plane})) return std::nullopt;
+  return made;
+}
+
 }  // namespace
 
 std::vector<Schedule> stages_by_rows(const Schedule& s) {
@@ -119,14 +193,9 @@ std::vector<Schedule> stages_by_rows(const Schedule& s) {
     std::optional<Schedule> tried = with_outermost(s, band, loop);
     if (!tried) continue;
     const std::string outermost = loop_name(*tried->proc, band, 0);
-    bool inside = false;  // something is made row by row, and not all of it for the first row
-    for (const MadeArray& made : stages.makers) {
-      if (!moves_along(*tried->proc, made.buffer) ||
-          apply(*tried, "compute_at", {made.buffer, stages.result, outermost, true}))
-        continue;
-      if (made.argument || shrink(*tried, made, stages.result, outermost)) inside = true;
-    }
-    if (inside) out.push_back(std::move(*tried));
+    if (auto made = made_by_elements(*tried, stages, band)) out.push_back(std::move(*made));
+    if (auto made = made_inside(std::move(*tried), stages, outermost, nullptr))
+      out.push_back(std::move(*made));
   }
   return out;
 }

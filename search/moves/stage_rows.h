@@ -18,7 +18,10 @@ namespace exotune {
 /// others, is computed at it (compute_at, sliding: halos are inferred). Arrays of the procedure
 /// shrink to what an iteration needs (store_at) or to a ring of rows (resize_dim); each step is
 /// proved. One schedule for each loop that brings a nest inside, the outermost first; none: no such
-/// nests.
+/// nests. In front of it one more where the consumer reads single elements of such an array: these
+/// are made where they are read, and its loops over a few planes are written out there
+/// (unroll_loop):
+///   for y: for x: { t = .. ; out[0, y, x] = g(t, ..) ; out[1, y, x] = g(t, ..) }
 std::vector<Schedule> stages_by_rows(const Schedule& s);
 
 }  // namespace exotune

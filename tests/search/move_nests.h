@@ -1,12 +1,19 @@
 #pragma once
 // Nests that several tests of moves and of the search by them share.
+#include <algorithm>
 #include <string>
 
 #include "core/frontend/parser.h"
+#include "search/moves/step.h"
 
 namespace exotune {
 
 inline ProcPtr parsed(const std::string& text) { return parse_module(text, "k.exo").procs.front(); }
+
+inline int count_of(const Steps& steps, const std::string& op) {
+  return static_cast<int>(
+      std::count_if(steps.begin(), steps.end(), [&](const auto& s) { return s.op == op; }));
+}
 
 inline constexpr const char* kTransposed = R"(
 @proc
@@ -37,6 +44,24 @@ def four_indices(x: f32[2, 6, 12], y: f32[6, 3, 32], z: f32[2, 12, 3, 32]):
                 for d in seq(0, 32):
                     for e in seq(0, 6):
                         z[a, b, c, d] += x[a, e, b] * y[e, c, d]
+)";
+
+// Two passes with planes outside, what they make in arrays of the procedure.
+inline constexpr const char* kStages = R"(
+@proc
+def stages(w: f32[3], x: f32[2, 11, 9], y: f32[2, 9, 9]):
+    gray: f32[11, 9]
+    for i in seq(0, 11):
+        for j in seq(0, 9):
+            gray[i, j] = w[0] * x[0, i, j] + w[1] * x[1, i, j]
+    edge: f32[9, 9]
+    for i in seq(0, 9):
+        for j in seq(0, 9):
+            edge[i, j] = gray[i, j] - gray[i + 2, j]
+    for c in seq(0, 2):
+        for i in seq(0, 9):
+            for j in seq(0, 9):
+                y[c, i, j] = x[c, i + 1, j] + w[2] * edge[i, j]
 )";
 
 }  // namespace exotune

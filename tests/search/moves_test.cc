@@ -17,7 +17,6 @@
 #include "search/moves/row_fusion.h"
 #include "search/moves/separation.h"
 #include "search/moves/shared_passes.h"
-#include "search/moves/stage_rows.h"
 #include "search/moves/transposition.h"
 #include "search/moves/triangles.h"
 #include "search/program_search.h"
@@ -71,11 +70,6 @@ def two_passes(g: f32[5], x: f32[24, 16], t: f32[24, 12], y: f32[20, 12]):
             for k in seq(0, 5):
                 y[i, j] += g[k] * t[i + k, j]
 )";
-
-int count_of(const Steps& steps, const std::string& op) {
-  return static_cast<int>(
-      std::count_if(steps.begin(), steps.end(), [&](const auto& s) { return s.op == op; }));
-}
 
 TEST(RowFusion, a_sweep_follows_another_one_row_behind) {
   const ProcPtr p = parsed(kSweeps);
@@ -177,69 +171,6 @@ def there_and_back(a: f64[7, 9], t: f64[7], x: f64[9], y: f64[9]):
             y[j] += a[i, j] * t[i]
 )");
   EXPECT_TRUE(share_passes({p, {}, false}).steps.empty());
-}
-
-// Two passes with planes outside, what they make in arrays of the procedure.
-const char* const kStages = R"(
-@proc
-def stages(w: f32[3], x: f32[2, 11, 9], y: f32[2, 9, 9]):
-    gray: f32[11, 9]
-    for i in seq(0, 11):
-        for j in seq(0, 9):
-            gray[i, j] = w[0] * x[0, i, j] + w[1] * x[1, i, j]
-    edge: f32[9, 9]
-    for i in seq(0, 9):
-        for j in seq(0, 9):
-            edge[i, j] = gray[i, j] - gray[i + 2, j]
-    for c in seq(0, 2):
-        for i in seq(0, 9):
-            for j in seq(0, 9):
-                y[c, i, j] = x[c, i + 1, j] + w[2] * edge[i, j]
-)";
-
-TEST(StageRows, rows_are_made_where_they_are_read) {
-  const ProcPtr p = parsed(kStages);
-  const std::vector<Schedule> rows = stages_by_rows({p, {}, false});
-  ASSERT_EQ(rows.size(), 1u);  // not inside the planes: rows of edge would be made for each
-  EXPECT_EQ(count_of(rows[0].steps, "reorder_loops"), 1);
-  EXPECT_EQ(count_of(rows[0].steps, "compute_at"), 2);
-  EXPECT_EQ(count_of(rows[0].steps, "store_at"), 1);    // of edge one row at a time
-  EXPECT_EQ(count_of(rows[0].steps, "resize_dim"), 1);  // of gray a ring
-  EXPECT_NE(str(*rows[0].proc).find("gray : f32[4, 9]"), std::string::npos) << str(*rows[0].proc);
-  expect_same_result(p, rows[0].proc, str(*rows[0].proc));
-}
-
-TEST(StageRows, an_argument_between_them_stays_whole) {
-  const ProcPtr p = parsed(R"(
-@proc
-def two_passes(x: f32[9, 12], t: f32[9, 8], y: f32[5, 8]):
-    for i in seq(0, 9):
-        for j in seq(0, 8):
-            t[i, j] = x[i, j] + x[i, j + 4]
-    for i in seq(0, 5):
-        for j in seq(0, 8):
-            y[i, j] = t[i, j] + t[i + 4, j]
-)");
-  const std::vector<Schedule> rows = stages_by_rows({p, {}, false});
-  ASSERT_EQ(rows.size(), 1u);
-  EXPECT_EQ(count_of(rows[0].steps, "compute_at"), 1);
-  EXPECT_EQ(rows[0].steps.size(), 1u);
-  expect_same_result(p, rows[0].proc, str(*rows[0].proc));
-}
-
-TEST(StageRows, what_needs_all_rows_before_stays_apart) {
-  const ProcPtr p = parsed(R"(
-@proc
-def mirrored(x: f32[20, 4], y: f32[20, 4]):
-    t: f32[20, 4]
-    for i in seq(0, 20):
-        for j in seq(0, 4):
-            t[i, j] = x[i, j] + 1.0
-    for i in seq(0, 20):
-        for j in seq(0, 4):
-            y[i, j] = t[19 - i, j]
-)");
-  EXPECT_TRUE(stages_by_rows({p, {}, false}).empty());
 }
 
 TEST(Parts, a_time_loop_is_walked_into) {
