@@ -38,6 +38,7 @@ enum {
   kTinySolved = ${tiny_solved}, /* and solved with */
   kRowsAtOnce = 256, /* of a first factor turned over, for the last few columns */
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
+  kAll = 24, /* up to which a triangle is computed with what is beside it */
   kMirrored = 12, /* up to which that is mirrored element by element */
   kSmall = ${small}, /* sides of products whose factors come onto the stack */
   kTwice = 64, /* rows of a triangle of A B + B' A' that is made of one product */
@@ -247,7 +248,6 @@ static void ${p}on_diagonal(bool lower, bool turned, int64_t n, int64_t k, const
                             const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                             int64_t ldc) {
   const int64_t step = turned ? 1 : lda;
-  const ${real} one = 1;
   for (int64_t d = 0; d < n; d += kSquare) {
     const int64_t h = exo_least(kSquare, n - d);
     const ${real}* const a = A + d * step;
@@ -255,14 +255,9 @@ static void ${p}on_diagonal(bool lower, bool turned, int64_t n, int64_t k, const
     if (lower && d > 0) ${p}strips(turned, h, d, k, alpha, a, lda, B, ldb, c, ldc);
     if (!lower && d + h < n)
       ${p}strips(turned, h, n - d - h, k, alpha, a, lda, B + d + h, ldb, c + d + h, ldc);
-    ${real} square[kSquare * kSquare];
-    for (int64_t r = 0; r < h * kSquare; ++r) square[r] = 0;
-    ${p}strips(turned, h, h, k, alpha, a, lda, B + d, ldb, square, kSquare);
-    for (int64_t r = 0; r < h; ++r) {
-      const int64_t from = lower ? 0 : r, count = lower ? r + 1 : h - r;
-      K(${p}axpy)(count, &one, IN(square + r * kSquare + from, count, 1),
-                  OUT(c + r * ldc + d + from, count, 1));
-    }
+    ${real} square[kSquare * kSquare] __attribute__((aligned(64)));
+    ${p}fresh_strips(turned, h, h, k, alpha, a, lda, B + d, ldb, square, kSquare);
+    (lower ? K(${p}added_l) : K(${p}added_u))(h, IN2(square, kSquare), OUT2(c + d, ldc));
   }
 }
 
@@ -439,21 +434,19 @@ static __attribute__((noinline)) void ${p}multiply_small(int64_t m, int64_t n, i
 }
 
 /* A triangle of at most kSquare rows and columns: C += alpha A B, `twice` alpha (A B + (A B)'), k at most
- * kSmall. It comes into a square on the stack, whose rows are whole vectors, and goes back. */
+ * kSmall. All of the product comes into a square on the stack, whose rows are whole vectors. */
 static __attribute__((noinline)) void ${p}multiply_square(bool lower, bool twice, int64_t n, int64_t k,
                                                           ${real} alpha, struct ${p}factor A,
                                                           struct ${p}factor B, ${real}* C, int64_t ldc) {
   ${real} square[kSquare * kSquare] __attribute__((aligned(64)));
   ${real} b[kSmall * kSquare] __attribute__((aligned(64)));
-  memset(square, 0, n * kSquare * sizeof(${real}));
-  memset(b, 0, k * kSquare * sizeof(${real}));
-  (lower ? K(${p}half_l) : K(${p}half_u))(n, IN2(C, ldc), OUT2(square, kSquare));
-  for (int step = 0; step < (twice ? 2 : 1); ++step) {
-    ${p}bring(step == 0 ? B : (struct ${p}factor){A.a, A.ld, !A.trans, kGeneral, false}, 0, 0, k, n, b, kSquare);
-    if (step == 1) A = (struct ${p}factor){B.a, B.ld, !B.trans, kGeneral, false};
-    ${p}strips(A.trans, n, ${p}whole(n), k, &alpha, A.a, A.ld, b, kSquare, square, kSquare);
-  }
-  (lower ? K(${p}half_l) : K(${p}half_u))(n, IN2(square, kSquare), OUT2(C, ldc));
+  if (n < ${p}whole(n)) memset(b, 0, k * kSquare * sizeof(${real}));
+  ${p}bring(B, 0, 0, k, n, b, kSquare);
+  ${p}fresh_strips(A.trans, n, ${p}whole(n), k, &alpha, A.a, A.ld, b, kSquare, square, kSquare);
+  (lower ? K(${p}added_l) : K(${p}added_u))(n, IN2(square, kSquare), OUT2(C, ldc));
+  if (!twice) return;
+  K(${p}transposed)(n, n, IN2(square, kSquare), OUT2(b, kSquare));
+  (lower ? K(${p}added_l) : K(${p}added_u))(n, IN2(b, kSquare), OUT2(C, ldc));
 }
 
 /* A factor of at most kTiny rows and columns; of a symmetric one its elements come to `to`, one by one. */
@@ -490,8 +483,20 @@ static inline bool ${p}goes_as_it_stands(enum exo_part part, int64_t m, int64_t 
          ${p}needs_no_panels(m, n, k, B.ld);
 }
 
+/* A triangle of a few more: all of the product as well. */
+static void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha, struct ${p}factor A,
+                         struct ${p}factor B, ${real}* C, int64_t ldc);
+static __attribute__((noinline)) void ${p}multiply_whole(bool lower, int64_t n, int64_t k, ${real} alpha,
+                                                         struct ${p}factor A, struct ${p}factor B, ${real}* C,
+                                                         int64_t ldc) {
+  ${real} sums[kAll * kAll] __attribute__((aligned(64)));
+  memset(sums, 0, n * kAll * sizeof(${real}));
+  ${p}multiply(kWhole, n, n, k, alpha, A, B, sums, kAll);
+  (lower ? K(${p}added_l) : K(${p}added_u))(n, IN2(sums, kAll), OUT2(C, ldc));
+}
+
 /* The same for any sides. */
-static inline void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
+static void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
                                 struct ${p}factor A, struct ${p}factor B, ${real}* C, int64_t ldc) {
   if (m == 0 || n == 0 || k == 0 || alpha == 0) return;
   if (A.brain) {
@@ -506,6 +511,8 @@ static inline void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_
     ${p}multiply_small(m, n, k, alpha, A, B, C, ldc);
   } else if (part != kWhole && n <= kSquare && k <= kSmall) {
     ${p}multiply_square(part == kLowerPart, false, n, k, alpha, A, B, C, ldc);
+  } else if (part != kWhole && n <= kAll && k <= kTwice) {
+    ${p}multiply_whole(part == kLowerPart, n, k, alpha, A, B, C, ldc);
   } else {
     ${p}multiply_from(part, m, n, k, alpha, A, 0, B, 0, C, ldc);
   }
@@ -810,15 +817,11 @@ static __attribute__((noinline)) void ${p}multiply_turned_too(bool lower, int64_
                                                               ${real}* C, int64_t ldc) {
   ${real} sums[kTwice * kTwice] __attribute__((aligned(64))), turned[kTwice * kTwice] __attribute__((aligned(64)));
   const int64_t whole = ${p}whole(n);
-  const ${real} one = 1;
   memset(sums, 0, n * whole * sizeof(${real}));
   ${p}multiply(kWhole, n, n, k, alpha, A, B, sums, whole);
   K(${p}transposed)(n, n, IN2(sums, whole), OUT2(turned, whole));
-  for (int64_t i = 0; i < n; ++i) {
-    const int64_t from = lower ? 0 : i, count = lower ? i + 1 : n - i;
-    K(${p}axpy)(count, &one, IN(sums + i * whole + from, count, 1), OUT(C + i * ldc + from, count, 1));
-    K(${p}axpy)(count, &one, IN(turned + i * whole + from, count, 1), OUT(C + i * ldc + from, count, 1));
-  }
+  (lower ? K(${p}added_l) : K(${p}added_u))(n, IN2(sums, whole), OUT2(C, ldc));
+  (lower ? K(${p}added_l) : K(${p}added_u))(n, IN2(turned, whole), OUT2(C, ldc));
 }
 
 /* The same for more rows: halves, and the rectangle between them as two products, A B and B' A'. */
