@@ -150,8 +150,12 @@ static void ${p}bring_strips(struct ${p}factor f, int64_t i, int64_t j, int64_t 
     done = n / kStrip * kStrip;
     K(${p}paneled)(m, n / kStrip, IN2(${p}element(f, i, j), f.ld), OUT2(to, apart));
   }
-  for (; done < n; done += kStrip)
-    ${p}bring(f, i, j + done, m, exo_least(kStrip, n - done), to + done / kStrip * apart, kStrip);
+  for (; done < n; done += kStrip) {
+    const int64_t w = exo_least(kStrip, n - done);
+    ${real}* const strip = to + done / kStrip * apart;
+    if (w < kStrip) memset(strip, 0, m * kStrip * sizeof(${real})); /* kernels compute what is beside it, too */
+    ${p}bring(f, i, j + done, m, w, strip, kStrip);
+  }
 }
 
 /* ---- the product ---- */
@@ -358,7 +362,7 @@ static inline bool ${p}crowded(int64_t ld, int64_t rows) {
 /* C += alpha A B for m rows of A and n columns of B from these on, or only a part of square C. Strips of B are packed unless few
  * rows use them (fewer where many columns stand far apart); rows of A are where the kernel for packed ones takes
  * both, or where they are transposed, symmetric, or would share cache lines.
- * Workspace: at most kDepth (kWidth + kHeight) elements and some padding. */
+ * Workspace: at most kDepth (kWidth + kHeight) elements and some padding (triangles take kDepth kDepth more). */
 static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int64_t m, int64_t n,
                                                         int64_t k, ${real} alpha, struct ${p}factor A,
                                                         int64_t first_row, struct ${p}factor B,
@@ -1129,6 +1133,7 @@ static void ${p}solve_right(bool unit, bool lower, struct ${p}factor A, int64_t 
     for (int64_t i = 0; i < m; i += kStrip) {
       const int64_t h = exo_least(kStrip, m - i);
       ${real}* const b = B + i * ldb + k;
+      if (h < kStrip) memset(room.strips, 0, d * kStrip * sizeof(${real}));
       K(${p}transposed)(d, h, IN2(b, ldb), OUT2(room.strips, kStrip));
       ${p}solve_strip(&piece, h, room.strips);
       K(${p}transposed)(h, d, IN2(room.strips, kStrip), OUT2(b, ldb));
