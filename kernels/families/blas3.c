@@ -28,18 +28,18 @@ enum {
   kManyColumns = 8 * kStrip, /* columns beyond which a first factor that stands well is packed, too */
   kTriangle = ${applied}, /* rows of a triangle that is applied in blocks of kCorner */
   kCorner = ${corner},
-  kSquares = 4 * ${tile_rows}, /* rows of a large one that are solved with at a time: whole tiles and corners */
-  kFourStrips = 4 * kStrip,
-  kLargeTriangle = 2 * kTriangle, /* beyond which it is applied a piece of the depth at a time, from the right */
-  kLargeFactor = 3 * kTriangle, /* from the left */
-  kLargeSolved = 4 * kTriangle, /* and solved with from there */
   kColumns = 3 * ${lanes}, /* that go by at once in such blocks */
+  kLargeTriangle = 2 * kTriangle, /* rows beyond which one is applied a piece of the depth at a time, from the right */
+  kLargeFactor = 3 * kTriangle, /* the same of one that multiplies from the left */
+  kLargeSolved = 4 * kTriangle, /* and of one that is solved with from there */
+  kSquares = 4 * ${tile_rows}, /* rows of such a piece that are solved with at a time: whole tiles and corners */
+  kFourStrips = 4 * kStrip, /* columns that go back from there at once */
   kTinyTriangle = ${tiny_triangle}, /* rows and columns up to which a triangle is multiplied by in the entry point */
   kTinySolved = ${tiny_solved}, /* and solved with */
   kRowsAtOnce = 256, /* of a first factor turned over, for the last few columns */
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
-  kAll = 24, /* up to which a triangle is computed with what is beside it */
   kMirrored = 12, /* up to which that is mirrored element by element */
+  kAll = 24, /* rows of a triangle of a result that is computed with what is beside it */
   kSmall = ${small}, /* sides of products whose factors come onto the stack */
   kTwice = 64, /* rows of a triangle of A B + B' A' that is made of one product */
   kMostTwice = 160, /* rows of one that is made of such triangles */
@@ -382,7 +382,8 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
   const int64_t strips = (width + kStrip - 1) / kStrip;
   ${real} few[2048] __attribute__((aligned(64)));
   const int64_t need_b = pack_b ? strips * depth * kStrip : 0;
-  const int64_t need_a = !pack_a ? 0 : tiles ? (exo_least(m, height) + kTile - 1) / kTile * kTileSize : exo_least(m, height) * kPitch;
+  const int64_t rows = exo_least(m, height);
+  const int64_t need_a = !pack_a ? 0 : tiles ? (rows + kTile - 1) / kTile * kTileSize : rows * kPitch;
   ${real}* const room = (need_a + need_b) * sizeof(${real}) <= sizeof few
                             ? few
                             : exo_workspace((need_a + need_b) * sizeof(${real}));
