@@ -50,6 +50,9 @@ enum {
   kMostPlain = ${plain} /* rows that take a second factor as it stands */
 };
 
+_Static_assert(EXO_DEPTH <= ${depth} && kDepth >= kStrip, "a strip goes by in pieces of the depth");
+_Static_assert(kWidth >= kDepth && kHeight >= kStep, "pieces of triangles are square, and two tiles high at least");
+
 /* As many as whole vectors hold. */
 static inline int64_t ${p}whole(int64_t n) { return (n + ${lanes} - 1) / ${lanes} * ${lanes}; }
 
@@ -245,6 +248,11 @@ static inline void ${p}fresh_strips(bool turned, int64_t m, int64_t n, int64_t k
 /* What of a result is computed: all of it, a triangle, or all of one that nothing stands in yet. */
 enum exo_part { kWhole, kUpperPart, kLowerPart, kFresh };
 
+/* C += the upper or lower triangle of n rows and columns. */
+static inline void ${p}add_triangle(bool lower, int64_t n, const ${real}* from, int64_t ld, ${real}* C, int64_t ldc) {
+  (lower ? K(${p}added_l) : K(${p}added_u))(n, IN2(from, ld), OUT2(C, ldc));
+}
+
 /* Rows [i, i + h) of the square block of C whose diagonal begins at its first element: the triangle
  * by way of the stack, what is beside it in these rows as it stands. Pointers are to the block's rows and
  * columns. */
@@ -261,7 +269,7 @@ static void ${p}on_diagonal(bool lower, bool turned, int64_t n, int64_t k, const
       ${p}strips(turned, h, n - d - h, k, alpha, a, lda, B + d + h, ldb, c + d + h, ldc);
     ${real} square[kSquare * kSquare] __attribute__((aligned(64)));
     ${p}fresh_strips(turned, h, h, k, alpha, a, lda, B + d, ldb, square, kSquare);
-    (lower ? K(${p}added_l) : K(${p}added_u))(h, IN2(square, kSquare), OUT2(c + d, ldc));
+    ${p}add_triangle(lower, h, square, kSquare, c + d, ldc);
   }
 }
 
@@ -448,10 +456,10 @@ static __attribute__((noinline)) void ${p}multiply_square(bool lower, bool twice
   if (n < ${p}whole(n)) memset(b, 0, k * kSquare * sizeof(${real}));
   ${p}bring(B, 0, 0, k, n, b, kSquare);
   ${p}fresh_strips(A.trans, n, ${p}whole(n), k, &alpha, A.a, A.ld, b, kSquare, square, kSquare);
-  (lower ? K(${p}added_l) : K(${p}added_u))(n, IN2(square, kSquare), OUT2(C, ldc));
+  ${p}add_triangle(lower, n, square, kSquare, C, ldc);
   if (!twice) return;
   K(${p}transposed)(n, n, IN2(square, kSquare), OUT2(b, kSquare));
-  (lower ? K(${p}added_l) : K(${p}added_u))(n, IN2(b, kSquare), OUT2(C, ldc));
+  ${p}add_triangle(lower, n, b, kSquare, C, ldc);
 }
 
 /* A factor of at most kTiny rows and columns; of a symmetric one its elements come to `to`, one by one. */
@@ -497,7 +505,7 @@ static __attribute__((noinline)) void ${p}multiply_whole(bool lower, int64_t n, 
   ${real} sums[kAll * kAll] __attribute__((aligned(64)));
   memset(sums, 0, n * kAll * sizeof(${real}));
   ${p}multiply(kWhole, n, n, k, alpha, A, B, sums, kAll);
-  (lower ? K(${p}added_l) : K(${p}added_u))(n, IN2(sums, kAll), OUT2(C, ldc));
+  ${p}add_triangle(lower, n, sums, kAll, C, ldc);
 }
 
 /* The same for any sides. */
@@ -825,8 +833,8 @@ static __attribute__((noinline)) void ${p}multiply_turned_too(bool lower, int64_
   memset(sums, 0, n * whole * sizeof(${real}));
   ${p}multiply(kWhole, n, n, k, alpha, A, B, sums, whole);
   K(${p}transposed)(n, n, IN2(sums, whole), OUT2(turned, whole));
-  (lower ? K(${p}added_l) : K(${p}added_u))(n, IN2(sums, whole), OUT2(C, ldc));
-  (lower ? K(${p}added_l) : K(${p}added_u))(n, IN2(turned, whole), OUT2(C, ldc));
+  ${p}add_triangle(lower, n, sums, whole, C, ldc);
+  ${p}add_triangle(lower, n, turned, whole, C, ldc);
 }
 
 /* The same for more rows: halves, and the rectangle between them as two products, A B and B' A'. */

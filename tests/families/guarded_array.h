@@ -3,6 +3,7 @@
 // when it was touched. Start at Vector and Matrix.
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -13,8 +14,8 @@ namespace exotune::families {
 
 constexpr int64_t kGuard = 70;  // elements on both sides: more than a vector register
 
-/// Memory with a mark for each element that a routine may read or write; of all others every second
-/// one is a NaN with a bit pattern of its own, which spoils what is computed from it, even times
+/// Memory with a mark for each element that a routine may read or write; of all others half
+/// are NaN with a bit pattern of its own, which spoils what is computed from it, even times
 /// zero, and the rest a number, which something added to it would change.
 template <class T>
 class GuardedArray {
@@ -41,7 +42,7 @@ class GuardedArray {
  private:
   static T poison(size_t k) {
     T value = static_cast<T>(1234.5);
-    if (k % 2 != 0) return value;
+    if (std::popcount(k) % 2 != 0) return value;  // whatever the increment, some of both
     if constexpr (sizeof(T) == 4) {
       const uint32_t bits = 0x7fc0beef;
       std::memcpy(&value, &bits, sizeof value);
