@@ -9,6 +9,7 @@
 
 #include "core/base/subprocess.h"
 #include "tests/cli/command_harness.h"
+#include "tests/hw/substitute.h"
 #include "tests/runners/shipped_targets.h"
 
 namespace exotune::families {
@@ -30,6 +31,19 @@ void* BlasLibrary::address(const std::string& name) const {
   }
   return found;
 }
+
+namespace {
+
+// What `make` is told so that the library for a target that this machine is not runs here.
+std::vector<std::string> in_other_words(std::vector<std::string> settings, const Substitute& s) {
+  std::string flags = "FLAGS_" + s.target + "=";
+  for (const std::string& flag : s.flags) flags += flag + " ";
+  settings.push_back(flags);
+  settings.push_back("CC=cc '-D__builtin_cpu_supports(feature)=1'");
+  return settings;
+}
+
+}  // namespace
 
 const std::vector<BlasLibrary>& blas_libraries() {
   static const cli::CommandHarness harness("families");
@@ -57,7 +71,12 @@ const std::vector<BlasLibrary>& blas_libraries() {
     if (samples::runs_here("avx2"))
       build("avx2", {"CFLAGS=-O0 -DEXO_CHECKED -DEXO_LEAST_PRODUCT=100 -DEXO_LEAST_MATRIX=80 "
                      "-DEXO_STREAMS=10000 -DEXO_DEPTH=72 -DEXO_WIDTH=96 -DEXO_HEIGHT=36"});
-    if (samples::runs_here("avx512")) build("avx512", {"OPENMP=", "CFLAGS=-O0 -DEXO_CHECKED"});
+    const std::vector<std::string> unthreaded = {"OPENMP=", "CFLAGS=-O0 -DEXO_CHECKED"};
+    if (samples::runs_here("avx512")) {
+      build("avx512", unthreaded);
+    } else if (samples::runs_here("avx2")) {
+      for (const Substitute& s : substitutes()) build(s.target, in_other_words(unthreaded, s));
+    }
     return built;
   }();
   return libraries;

@@ -238,6 +238,10 @@ struct InstructionHarness::Prepared {
 };
 
 InstructionHarness::InstructionHarness(TargetPtr target, const Importer& importer)
+    : InstructionHarness(target, importer, target->compiler.flags) {}
+
+InstructionHarness::InstructionHarness(TargetPtr target, const Importer& importer,
+                                       std::vector<std::string> flags)
     : target_(std::move(target)) {
   std::string text = "from " + target_->name + " import *\n";
   for (const ProcPtr& p : target_->instructions()) {
@@ -259,7 +263,7 @@ InstructionHarness::InstructionHarness(TargetPtr target, const Importer& importe
   std::ofstream(directory_ + "/calls.c") << trampolines(file) + (here ? "" : call_loop(file));
 
   std::vector<std::string> command = {find_compiler(target_->compiler).path};
-  for (const std::string& flag : target_->compiler.flags) command.push_back(flag);
+  for (const std::string& flag : flags) command.push_back(flag);
   for (const char* flag : {"-O1", "-Wall", "-Wextra", "-o"}) command.push_back(flag);
   if (here)
     command.insert(command.end(), {"wrappers.so", "-shared", "-fPIC"});

@@ -15,9 +15,10 @@ namespace exotune {
 
 class InstructionHarness {
  public:
-  /// Wraps and compiles all instructions of `target` with the target's own compiler and flags.
-  /// `importer` resolves the target's name.
+  /// Wraps and compiles all instructions of `target` with the target's own compiler and flags, or
+  /// with `flags` instead. `importer` resolves the target's name.
   InstructionHarness(TargetPtr target, const Importer& importer);
+  InstructionHarness(TargetPtr target, const Importer& importer, std::vector<std::string> flags);
   ~InstructionHarness();
   InstructionHarness(const InstructionHarness&) = delete;
   InstructionHarness& operator=(const InstructionHarness&) = delete;

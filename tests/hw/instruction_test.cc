@@ -6,6 +6,7 @@
 
 #include "core/base/subprocess.h"
 #include "tests/hw/instruction_harness.h"
+#include "tests/hw/substitute.h"
 
 namespace exotune {
 namespace {
@@ -22,6 +23,17 @@ std::vector<std::string> native_targets() {
   return names;
 }
 
+void compare_all(const Target& target, const InstructionHarness& harness) {
+  EXPECT_EQ(harness.left_out(), std::vector<std::string>{});
+  EXPECT_EQ(harness.wrappers().size(), target.instructions().size());
+  for (const ProcPtr& wrapper : harness.wrappers()) {
+    const bool sized = !wrapper->args.empty() && is_control(wrapper->args[0].type.scalar);
+    for (int64_t n = 1; n <= (sized ? 20 : 3); ++n)
+      ASSERT_EQ(harness.compare(*wrapper, n, static_cast<uint64_t>(n)), "")
+          << wrapper->name << " n = " << n;
+  }
+}
+
 class Instructions : public testing::TestWithParam<std::string> {};
 
 TEST_P(Instructions, their_c_does_what_their_body_says) {
@@ -30,13 +42,19 @@ TEST_P(Instructions, their_c_does_what_their_body_says) {
   if (!supports(probe_machine(), *target)) GTEST_SKIP() << "this machine lacks " << target->isa;
   const InstructionHarness harness(target, library.importer());
   ASSERT_EQ(harness.build_log(), "");
-  EXPECT_EQ(harness.left_out(), std::vector<std::string>{});
-  EXPECT_EQ(harness.wrappers().size(), target->instructions().size());
-  for (const ProcPtr& wrapper : harness.wrappers()) {
-    const bool sized = !wrapper->args.empty() && is_control(wrapper->args[0].type.scalar);
-    for (int64_t n = 1; n <= (sized ? 20 : 3); ++n)
-      ASSERT_EQ(harness.compare(*wrapper, n, static_cast<uint64_t>(n)), "")
-          << wrapper->name << " n = " << n;
+  compare_all(*target, harness);
+}
+
+// Of an instruction set that this machine lacks, in the words of another.
+TEST(Instructions, do_what_their_body_says_in_other_words) {
+  TargetLibrary library(kFolders);
+  if (substitutes().empty()) GTEST_SKIP() << "no substitutes are installed";
+  if (!supports(probe_machine(), *library.load("avx2"))) GTEST_SKIP() << "this machine lacks AVX2";
+  for (const Substitute& s : substitutes()) {
+    const TargetPtr target = library.load(s.target);
+    const InstructionHarness harness(target, library.importer(), s.flags);
+    ASSERT_EQ(harness.build_log(), "");
+    compare_all(*target, harness);
   }
 }
 
