@@ -235,10 +235,22 @@ class ProgramSearch::Impl {
       return true;
     }
     add(sums_in_panels(start, sizes, caches, lanes), "panels of a sum", plans, depth, true);
-    add(recurrence_in_strips(start, caches, lanes), "a recurrence in strips", plans, depth, true);
     add(wide_blocks_of_recurrences(start, lanes), "wide blocks of a recurrence", plans, depth,
         true);
+    in_strips(start, caches, lanes, plans, depth);
     return false;
+  }
+
+  // Recurrences in strips; in each strip they are recurrences still, whose rows come in blocks.
+  void in_strips(const Schedule& start, const NearestCaches& caches, int64_t lanes,
+                 std::vector<Plan>& plans, int depth) {
+    const std::optional<Schedule> strips = recurrence_in_strips(start, caches, lanes);
+    if (!strips) return;
+    for (const Schedule& blocks : blocks_of_recurrences(*strips, lanes))
+      add(blocks, "blocks of a recurrence in strips", plans, depth, true);
+    add(wide_blocks_of_recurrences(*strips, lanes), "wide blocks of a recurrence in strips", plans,
+        depth, true);
+    add(strips, "a recurrence in strips", plans, depth, true);
   }
 
   // Other structures of the same program.

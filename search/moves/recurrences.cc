@@ -323,7 +323,8 @@ std::vector<Schedule> rows_in_lanes(const Schedule& s, int64_t lanes) {
   const std::vector<Path> loops = independent_chains_of(s.proc);
   std::vector<Schedule> out;
   if (loops.empty()) return out;
-  for (const int64_t vectors : {2, 1, 4}) {
+  for (const int64_t vectors : {2, 3, 1, 4}) {
+    if (vectors == 3 && !extents_of(*s.proc, loops, vectors * lanes).divided) continue;
     Schedule made = s;
     for (const Path& path : loops) {
       const For& f = *stmt_at(*s.proc, path)->as<For>();

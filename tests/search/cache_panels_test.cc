@@ -124,6 +124,19 @@ TEST(StripsOfRecurrences, of_a_solve_whose_columns_know_nothing_of_each_other) {
   expect_same_result(parsed(text), made->proc, str(*made->proc));
 }
 
+TEST(StripsOfRecurrences, have_rows_that_come_in_blocks) {
+  const std::string text = solve("96", "B[i, j] = B[i, j] * L[i, i]");
+  const std::optional<Schedule> strips = strips_of_text(text);
+  ASSERT_TRUE(strips);
+  const std::vector<Schedule> made = blocks_of_recurrences(*strips, 2);
+  ASSERT_FALSE(made.empty());
+  EXPECT_TRUE(has(made[0], "for ib in seq(0, 2):")) << str(*made[0].proc);
+  EXPECT_TRUE(has(made[0], "B_strip[6 * ib + i, j] += ") ||
+              has(made[0], "B_strip[i + 6 * ib, j] += "))
+      << str(*made[0].proc);
+  expect_same_result(parsed(text), made[0].proc, str(*made[0].proc));
+}
+
 TEST(StripsOfRecurrences, of_a_width_that_has_no_equal_parts_leave_a_rest) {
   const std::string text = solve("97", "B[i, j] = B[i, j] * L[i, i]");
   const std::optional<Schedule> made = strips_of_text(text);

@@ -377,7 +377,7 @@ def sums(x: f32[16, 12]):
                 x[i, j] += x[i, j - 1]
 )");
   const std::vector<Schedule> made = rows_in_lanes({p, {}, false}, 4);
-  ASSERT_EQ(made.size(), 3u);  // 2, 1 and 4 vectors of rows
+  ASSERT_EQ(made.size(), 3u);  // 2, 1 and 4 vectors of rows; 3 do not divide them
   for (const Schedule& s : made) {
     EXPECT_NE(str(*s.proc).find("x_lanes[j, i] += x_lanes[j - 1, i]"), std::string::npos)
         << str(*s.proc);
@@ -385,6 +385,21 @@ def sums(x: f32[16, 12]):
   }
   EXPECT_TRUE(rows_in_lanes({p, {}, false}, 32).empty());  // more lanes than rows
   EXPECT_TRUE(rows_in_lanes({parsed(kSteps), {}, false}, 4).empty());
+}
+
+TEST(Recurrences, run_in_three_vectors_of_rows_where_those_divide_them) {
+  const ProcPtr p = parsed(R"(
+@proc
+def sums(x: f32[24, 6]):
+    for i in seq(0, 24):
+        for j in seq(1, 6):
+            x[i, j] += x[i, j - 1]
+)");
+  const std::vector<Schedule> made = rows_in_lanes({p, {}, false}, 4);
+  ASSERT_EQ(made.size(), 4u);
+  EXPECT_NE(str(*made[1].proc).find("x_lanes : f32[6, 12]"), std::string::npos)
+      << str(*made[1].proc);
+  expect_same_result(p, made[1].proc, str(*made[1].proc));
 }
 
 TEST(Recurrences, of_rows_in_lanes_are_blocked) {
