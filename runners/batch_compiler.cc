@@ -122,8 +122,11 @@ class Unit {
       return;
     }
     // After a time-out nobody is named: each alone, where who takes so long takes it from nobody.
+    // All may have been long, and none too long.
     if (run.timed_out) {
-      for (size_t m : members) compile({m}, results, share_of_time(kShareOfOne));
+      const double twice_its_part = 2 * timeout / static_cast<double>(members.size());
+      for (size_t m : members)
+        compile({m}, results, std::max(twice_its_part, share_of_time(kShareOfOne)));
       return;
     }
     const std::set<size_t> guilty = named_in(run.err);
