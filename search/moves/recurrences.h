@@ -40,9 +40,9 @@ std::vector<Schedule> wavefronts(const Schedule& s);
 
 /// for i: { .. for j: s(i, j) .. }  ->  `lanes` rows side by side (rows_to_lanes), 2 and 4 times as
 /// many, 3 times where that divides the rows; and i inside everything (sink_loop), where j's body
-/// has loops of its own: one recurrence over rows of all. For every loop whose iterations may change
-/// their order and whose body holds a loop that may not: one row is a chain of operations, many are
-/// vectors. None: there is no such loop, or all were refused.
+/// has loops of its own: one recurrence over rows of all. For every loop whose iterations may
+/// change their order and whose body holds a loop that may not: one row is a chain of operations,
+/// many are vectors. None: there is no such loop, or all were refused.
 std::vector<Schedule> rows_in_lanes(const Schedule& s, int64_t lanes);
 
 }  // namespace exotune
