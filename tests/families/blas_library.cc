@@ -75,7 +75,8 @@ const std::vector<BlasLibrary>& blas_libraries() {
     if (samples::runs_here("avx512")) {
       build("avx512", unthreaded);
     } else if (samples::runs_here("avx2")) {
-      for (const Substitute& s : substitutes()) build(s.target, in_other_words(unthreaded, s));
+      for (const Substitute& s : substitutes())
+        if (s.target == "avx512") build(s.target, in_other_words(unthreaded, s));
     }
     return built;
   }();
