@@ -122,11 +122,16 @@ class Unit {
       return;
     }
     // After a time-out nobody is named: each alone, where who takes so long takes it from nobody.
-    // All may have been long, and none too long.
+    // All may have been long and none too long, so each has twice its part of the time, until one
+    // is found that needs more than that.
     if (run.timed_out) {
       const double twice_its_part = 2 * timeout / static_cast<double>(members.size());
-      for (size_t m : members)
-        compile({m}, results, std::max(twice_its_part, share_of_time(kShareOfOne)));
+      bool found = false;
+      for (size_t m : members) {
+        const double least = share_of_time(kShareOfOne);
+        compile({m}, results, found ? least : std::max(twice_its_part, least));
+        found |= !results[m].ok();
+      }
       return;
     }
     const std::set<size_t> guilty = named_in(run.err);

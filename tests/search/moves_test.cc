@@ -13,7 +13,6 @@
 #include "search/moves/loop_order.h"
 #include "search/moves/own_arrays.h"
 #include "search/moves/parts.h"
-#include "search/moves/recurrences.h"
 #include "search/moves/row_fusion.h"
 #include "search/moves/separation.h"
 #include "search/moves/shared_passes.h"
@@ -298,58 +297,6 @@ def lower(L: f32[24, 24], B: f32[24, 40], C: f32[24, 40]):
   EXPECT_FALSE(triangle_in_strips({p, {}, false}, {{Child::kBody, 0}}, 64, unit));  // one strip
 }
 
-constexpr const char* kCholesky = R"(
-@proc
-def cholesky(A: f32[24, 24]):
-    for i in seq(0, 24):
-        for j in seq(0, i):
-            for k in seq(0, j):
-                A[i, j] += -(A[i, k] * A[j, k])
-            A[i, j] = A[i, j] / A[j, j]
-        for k in seq(0, i):
-            A[i, i] += -(A[i, k] * A[i, k])
-        A[i, i] = 2.0 * A[i, i]
-)";
-
-TEST(Recurrences, are_blocked_and_hold_a_product_that_fits_register_tiles) {
-  const ProcPtr p = parsed(kCholesky);
-  const std::vector<Schedule> made = blocks_of_recurrences({p, {}, false}, 4);
-  ASSERT_FALSE(made.empty());
-  for (const Schedule& s : made) {
-    EXPECT_TRUE(std::any_of(s.steps.begin(), s.steps.end(),
-                            [](const ScheduleStep& step) { return step.op == "stage_panel"; }));
-    EXPECT_NE(str(*s.proc).find("A_panel[j + 4 * jb, i] += -(A_panel[k, i] * A[j + 4 * jb, k])"),
-              std::string::npos)
-        << str(*s.proc);
-  }
-  // The diagonal's sums are part of the block's corner, whose operands are the panel both.
-  EXPECT_NE(str(*made.front().proc).find("A_panel[k, i] * A_panel[k, j - "), std::string::npos)
-      << str(*made.front().proc);
-  // Blocks of two inner ones are taken in those, too.
-  const auto blockings = [](const Schedule& s) {
-    return std::count_if(s.steps.begin(), s.steps.end(), [](const ScheduleStep& step) {
-      return step.op == "block_recurrence" && *step.args.back().as<int64_t>() == 8;
-    });
-  };
-  std::string text = kCholesky;
-  for (size_t at = text.find("24"); at != std::string::npos; at = text.find("24", at))
-    text.replace(at, 2, "64");
-  const std::vector<Schedule> twice = blocks_of_recurrences({parsed(text), {}, false}, 8);
-  ASSERT_FALSE(twice.empty());
-  EXPECT_EQ(*twice.front().steps.front().args.back().as<int64_t>(), 32);
-  EXPECT_GE(blockings(twice.front()), 3);
-  EXPECT_TRUE(blocks_of_recurrences({parsed(kSteps), {}, false}, 4).empty());
-  // Too short for two blocks of two vectors: single ones; and for two of those: nothing.
-  const auto rows_of_first = [](const Schedule& s) {
-    return *s.steps.front().args.back().as<int64_t>();
-  };
-  const std::vector<Schedule> of_vectors = blocks_of_recurrences({p, {}, false}, 8);
-  ASSERT_EQ(of_vectors.size(), 1u);
-  EXPECT_EQ(rows_of_first(of_vectors.front()), 8);
-  EXPECT_GE(rows_of_first(made.front()), 8);
-  EXPECT_TRUE(blocks_of_recurrences({p, {}, false}, 16).empty());
-}
-
 TEST(Closures, are_taken_in_blocks_of_whole_vectors_that_divide_them_first) {
   const ProcPtr p = parsed(R"(
 @proc
@@ -365,108 +312,6 @@ def paths(x: f32[144, 144]):
   EXPECT_NE(str(*made[0].proc).find("x[i, j] min= x_column1[k, i] + x_row1[k, j]"),
             std::string::npos);
   EXPECT_TRUE(blocks_of_closures({parsed(kSteps), {}, false}, 4).empty());
-}
-
-TEST(Recurrences, of_independent_rows_run_in_lanes) {
-  const ProcPtr p = parsed(R"(
-@proc
-def sums(x: f32[16, 12]):
-    for t in seq(0, 2):
-        for i in seq(0, 16):
-            for j in seq(1, 12):
-                x[i, j] += x[i, j - 1]
-)");
-  const std::vector<Schedule> made = rows_in_lanes({p, {}, false}, 4);
-  ASSERT_EQ(made.size(), 3u);  // 2, 1 and 4 vectors of rows; 3 do not divide them
-  for (const Schedule& s : made) {
-    EXPECT_NE(str(*s.proc).find("x_lanes[j, i] += x_lanes[j - 1, i]"), std::string::npos)
-        << str(*s.proc);
-    expect_same_result(p, s.proc, str(*s.proc));
-  }
-  EXPECT_TRUE(rows_in_lanes({p, {}, false}, 32).empty());  // more lanes than rows
-  EXPECT_TRUE(rows_in_lanes({parsed(kSteps), {}, false}, 4).empty());
-}
-
-TEST(Recurrences, run_in_three_vectors_of_rows_where_those_divide_them) {
-  const ProcPtr p = parsed(R"(
-@proc
-def sums(x: f32[24, 6]):
-    for i in seq(0, 24):
-        for j in seq(1, 6):
-            x[i, j] += x[i, j - 1]
-)");
-  const std::vector<Schedule> made = rows_in_lanes({p, {}, false}, 4);
-  ASSERT_EQ(made.size(), 4u);
-  EXPECT_NE(str(*made[1].proc).find("x_lanes : f32[6, 12]"), std::string::npos)
-      << str(*made[1].proc);
-  expect_same_result(p, made[1].proc, str(*made[1].proc));
-}
-
-TEST(Recurrences, of_rows_in_lanes_are_blocked) {
-  const ProcPtr p = parsed(R"(
-@proc
-def solve(U: f32[20, 20], B: f32[8, 20]):
-    for r in seq(0, 8):
-        for j in seq(0, 20):
-            for k in seq(0, j):
-                B[r, j] += -(B[r, k] * U[k, j])
-            B[r, j] = B[r, j] / U[j, j]
-)");
-  const std::vector<Schedule> rows = rows_in_lanes({p, {}, false}, 4);
-  ASSERT_FALSE(rows.empty());
-  const std::vector<Schedule> made = blocks_of_lanes(rows.front());
-  ASSERT_EQ(made.size(), 1u);  // of 8 rows; 20 are less than two blocks of 16
-  EXPECT_NE(
-      str(*made[0].proc).find("B_lanes[j + 8 * jb, r] += -(B_lanes[k, r] * U[k, j + 8 * jb])"),
-      std::string::npos)
-      << str(*made[0].proc);
-  // Chains of single elements have no bounds that follow them.
-  EXPECT_TRUE(blocks_of_lanes({parsed(kSteps), {}, false}).empty());
-}
-
-TEST(Recurrences, go_by_columns_where_their_sums_go_down_one) {
-  const ProcPtr p = parsed(R"(
-@proc
-def pairs(t: f32[12, 12]):
-    for ii in seq(0, 12):
-        for j in seq(12 - ii, 12):
-            t[11 - ii, j] max= t[11 - ii, j - 1]
-            for k in seq(12 - ii, j):
-                t[11 - ii, j] max= t[11 - ii, k] + t[k + 1, j]
-)");
-  const std::optional<Schedule> columns = recurrences_by_columns({p, {}, false});
-  ASSERT_TRUE(columns);
-  const std::string text = str(*columns->proc);
-  EXPECT_NE(text.find("t_column[k + 1]"), std::string::npos) << text;
-  EXPECT_LT(text.find("for j in"), text.find("for ii in")) << text;
-  expect_same_result(p, columns->proc, text);
-  EXPECT_FALSE(recurrences_by_columns({parsed(kSteps), {}, false}));
-}
-
-TEST(Recurrences, run_in_rows_one_behind_the_other) {
-  const ProcPtr p = parsed(R"(
-@proc
-def relaxed(x: f32[11, 20]):
-    for i in seq(1, 10):
-        for j in seq(1, 19):
-            x[i, j] = x[i - 1, j + 1] + x[i, j - 1] + x[i + 1, j]
-)");
-  const std::vector<Schedule> made = wavefronts({p, {}, false});
-  ASSERT_EQ(made.size(), 3u);  // 4, 8 and 2 rows
-  for (const Schedule& s : made) expect_same_result(p, s.proc, str(*s.proc));
-  EXPECT_TRUE(wavefronts({parsed(kSteps), {}, false}).empty());
-  // The first element of a row goes before all rows.
-  const ProcPtr image = parsed(R"(
-@proc
-def image(x: f32[9, 21], s: f32[10, 22]):
-    for i in seq(0, 9):
-        s[i + 1, 0] = 0.0
-        for j in seq(0, 21):
-            s[i + 1, j + 1] = x[i, j] + s[i, j + 1] + s[i + 1, j] - s[i, j]
-)");
-  const std::vector<Schedule> rows = wavefronts({image, {}, false});
-  ASSERT_EQ(rows.size(), 3u);
-  for (const Schedule& s : rows) expect_same_result(image, s.proc, str(*s.proc));
 }
 
 TEST(Gathers, take_short_windows_whole_and_long_ones_by_rows) {

@@ -324,24 +324,24 @@ STREAMED(si512, __m512i)
 #define _mm512_stream_pd sub_stream_pd
 #define _mm512_stream_si512 sub_stream_si512
 
-// The C library's vectors of 512 bits are those of its scalars.
+// The C library's vectors of 512 bits, by its scalars; a declaration that follows means these.
 #define FUNCTION(op)                                 \
-  static inline __m512 sub_lanes_##op##f(__m512 x) { \
+  static inline __m512 _ZGVeN16v_##op##f(__m512 x) { \
     LANE_LOOP(16) x[lane] = op##f(x[lane]);          \
     return x;                                        \
   }                                                  \
-  static inline __m512d sub_lanes_##op(__m512d x) {  \
+  static inline __m512d _ZGVeN8v_##op(__m512d x) {   \
     LANE_LOOP(8) x[lane] = op(x[lane]);              \
     return x;                                        \
   }
-#define FUNCTION_OF_TWO(op)                                    \
-  static inline __m512 sub_lanes_##op##f(__m512 x, __m512 y) { \
-    LANE_LOOP(16) x[lane] = op##f(x[lane], y[lane]);           \
-    return x;                                                  \
-  }                                                            \
-  static inline __m512d sub_lanes_##op(__m512d x, __m512d y) { \
-    LANE_LOOP(8) x[lane] = op(x[lane], y[lane]);               \
-    return x;                                                  \
+#define FUNCTION_OF_TWO(op)                                     \
+  static inline __m512 _ZGVeN16vv_##op##f(__m512 x, __m512 y) { \
+    LANE_LOOP(16) x[lane] = op##f(x[lane], y[lane]);            \
+    return x;                                                   \
+  }                                                             \
+  static inline __m512d _ZGVeN8vv_##op(__m512d x, __m512d y) {  \
+    LANE_LOOP(8) x[lane] = op(x[lane], y[lane]);                \
+    return x;                                                   \
   }
 FUNCTION(exp)
 FUNCTION(log)
@@ -364,45 +364,3 @@ FUNCTION(cbrt)
 FUNCTION_OF_TWO(pow)
 FUNCTION_OF_TWO(atan2)
 FUNCTION_OF_TWO(hypot)
-#define _ZGVeN16v_expf sub_lanes_expf
-#define _ZGVeN8v_exp sub_lanes_exp
-#define _ZGVeN16v_logf sub_lanes_logf
-#define _ZGVeN8v_log sub_lanes_log
-#define _ZGVeN16v_sinf sub_lanes_sinf
-#define _ZGVeN8v_sin sub_lanes_sin
-#define _ZGVeN16v_cosf sub_lanes_cosf
-#define _ZGVeN8v_cos sub_lanes_cos
-#define _ZGVeN16v_tanf sub_lanes_tanf
-#define _ZGVeN8v_tan sub_lanes_tan
-#define _ZGVeN16v_sinhf sub_lanes_sinhf
-#define _ZGVeN8v_sinh sub_lanes_sinh
-#define _ZGVeN16v_coshf sub_lanes_coshf
-#define _ZGVeN8v_cosh sub_lanes_cosh
-#define _ZGVeN16v_tanhf sub_lanes_tanhf
-#define _ZGVeN8v_tanh sub_lanes_tanh
-#define _ZGVeN16v_exp2f sub_lanes_exp2f
-#define _ZGVeN8v_exp2 sub_lanes_exp2
-#define _ZGVeN16v_expm1f sub_lanes_expm1f
-#define _ZGVeN8v_expm1 sub_lanes_expm1
-#define _ZGVeN16v_log2f sub_lanes_log2f
-#define _ZGVeN8v_log2 sub_lanes_log2
-#define _ZGVeN16v_log10f sub_lanes_log10f
-#define _ZGVeN8v_log10 sub_lanes_log10
-#define _ZGVeN16v_log1pf sub_lanes_log1pf
-#define _ZGVeN8v_log1p sub_lanes_log1p
-#define _ZGVeN16v_asinf sub_lanes_asinf
-#define _ZGVeN8v_asin sub_lanes_asin
-#define _ZGVeN16v_acosf sub_lanes_acosf
-#define _ZGVeN8v_acos sub_lanes_acos
-#define _ZGVeN16v_atanf sub_lanes_atanf
-#define _ZGVeN8v_atan sub_lanes_atan
-#define _ZGVeN16v_erff sub_lanes_erff
-#define _ZGVeN8v_erf sub_lanes_erf
-#define _ZGVeN16v_cbrtf sub_lanes_cbrtf
-#define _ZGVeN8v_cbrt sub_lanes_cbrt
-#define _ZGVeN16vv_powf sub_lanes_powf
-#define _ZGVeN8vv_pow sub_lanes_pow
-#define _ZGVeN16vv_atan2f sub_lanes_atan2f
-#define _ZGVeN8vv_atan2 sub_lanes_atan2
-#define _ZGVeN16vv_hypotf sub_lanes_hypotf
-#define _ZGVeN8vv_hypot sub_lanes_hypot
