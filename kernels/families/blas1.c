@@ -7,7 +7,7 @@ enum { kAligned = ${aligned} / sizeof(${real}), kAlignedSums = ${aligned_sums} /
        kAlignedAlone = ${aligned_alone} / sizeof(${real}), kMoved = ${moved} / sizeof(${real}) };
 static inline int64_t ${p}before_line(int64_t n, const ${real}* y) {
   const int64_t before = (int64_t)(-(uintptr_t)y % (${lanes} * sizeof(${real}))) / (int64_t)sizeof(${real});
-  return before == 0 ? n : before;
+  return before == 0 || before > n ? n : before;
 }
 #define EXO_IN_LINES(y, at, count) \
   for (int64_t at = 0, count = ${p}before_line(n, y); at < n; at += count, count = n - at)
