@@ -107,10 +107,6 @@ SearchSpace rows_space(const Nest& nest, const VectorValues& unit, int64_t regis
 
 }  // namespace
 
-int64_t registers_of(const Target& target) {
-  return target.vector_memory->count > 0 ? target.vector_memory->count : 32;
-}
-
 int64_t widest_tile(int64_t registers) {
   int64_t vectors = 1;  // with as many of an operand, and one that is the same in all lanes
   while (vectors < 4 && (registers - vectors - 2) / (vectors + 1) > vectors) ++vectors;

@@ -11,6 +11,7 @@
 #include "hw/size_formula.h"
 #include "hw/target.h"
 #include "search/nest.h"
+#include "search/steps/builders.h"
 
 namespace exotune {
 
@@ -35,8 +36,6 @@ struct SearchSpace {
   std::set<std::string> in_turn;
 };
 
-/// Vector registers that schedules may count on; 32 where the target's text does not say.
-int64_t registers_of(const Target& target);
 /// Vectors beside one another in a register tile at most: wider than high, it loads more than it
 /// computes with, and waits for loads beyond four.
 int64_t widest_tile(int64_t registers);

@@ -200,7 +200,7 @@ class ProgramSearch::Impl {
   bool factors_in_blocks(const Schedule& start, std::vector<Plan>& plans, int depth) {
     const Target& target = *request_.target;
     if (!target.vector_memory || interrupted()) return false;
-    const VectorValues unit(target, precision_of(*start.proc), instructions_);
+    const VectorValues unit = unit_of(start);
     const int64_t widest = widest_tile(registers_of(target));
     bool some = false;
     for (int64_t vectors = std::max<int64_t>(1, widest - 1); vectors <= widest; ++vectors) {
@@ -235,8 +235,9 @@ class ProgramSearch::Impl {
       return true;
     }
     add(sums_in_panels(start, sizes, caches, lanes), "panels of a sum", plans, depth, true);
-    add(wide_blocks_of_recurrences(start, lanes), "wide blocks of a recurrence", plans, depth,
-        true);
+    const VectorValues unit = unit_of(start);
+    add(wide_blocks_of_recurrences(start, lanes, &unit), "wide blocks of a recurrence", plans,
+        depth, true);
     in_strips(start, caches, lanes, plans, depth);
     return false;
   }
@@ -246,10 +247,11 @@ class ProgramSearch::Impl {
                  std::vector<Plan>& plans, int depth) {
     const std::optional<Schedule> strips = recurrence_in_strips(start, caches, lanes);
     if (!strips) return;
-    for (const Schedule& blocks : blocks_of_recurrences(*strips, lanes))
+    const VectorValues unit = unit_of(start);
+    for (const Schedule& blocks : blocks_of_recurrences(*strips, lanes, &unit))
       add(blocks, "blocks of a recurrence in strips", plans, depth, true);
-    add(wide_blocks_of_recurrences(*strips, lanes), "wide blocks of a recurrence in strips", plans,
-        depth, true);
+    add(wide_blocks_of_recurrences(*strips, lanes, &unit), "wide blocks of a recurrence in strips",
+        plans, depth, true);
     add(strips, "a recurrence in strips", plans, depth, true);
   }
 
@@ -279,6 +281,9 @@ class ProgramSearch::Impl {
     context.page = static_cast<int64_t>(request_.context->weights.machine.core.page);
     context.lanes = lanes_of(start);
     context.vectors = request_.target->vector_memory != nullptr;
+    const std::optional<VectorValues> unit =
+        context.vectors ? std::optional(unit_of(start)) : std::nullopt;
+    context.unit = unit ? &*unit : nullptr;
     context.instructions = &instructions_;
     for (const StructureMove move : moves) {
       if (interrupted()) return;
@@ -319,6 +324,11 @@ class ProgramSearch::Impl {
   }
   int64_t lanes_of(const Schedule& s) const {
     return std::max(1, request_.target->lanes_of(precision_of(*s.proc)));
+  }
+
+  // The target has vectors.
+  VectorValues unit_of(const Schedule& s) const {
+    return {*request_.target, precision_of(*s.proc), instructions_};
   }
 
   // Solves the parts of a schedule's procedure; the plans of the whole: the best of each part, then

@@ -73,7 +73,8 @@ Found blocks_of_rows(const Schedule& s, const StructureContext& c) {
 // Loops that need their own earlier iterations: factorizations, triangular solves, closures. Blocks
 // are as many rows as a vector has lanes; without vectors there is nothing to gain.
 Found recurrence_blocks(const Schedule& s, const StructureContext& c) {
-  return c.vectors ? all("blocks of a recurrence", blocks_of_recurrences(s, c.lanes)) : Found{};
+  return c.vectors ? all("blocks of a recurrence", blocks_of_recurrences(s, c.lanes, c.unit))
+                   : Found{};
 }
 Found closure_blocks(const Schedule& s, const StructureContext& c) {
   return c.vectors ? all("blocks of steps", blocks_of_closures(s, c.lanes)) : Found{};
@@ -131,8 +132,8 @@ Found fused_sweeps(const Schedule& s, const StructureContext& /*c*/) {
 }
 
 constexpr StructureMove kBeforeDistribution[] = {
-    streams,        turned_blocks, components,        unguarded,  blocks_of_rows, recurrence_blocks,
-    closure_blocks, skewed,        rows_side_by_side, by_columns, factors_inside, separable_windows,
+    streams,           turned_blocks,  components, unguarded,  blocks_of_rows, rows_side_by_side,
+    recurrence_blocks, closure_blocks, skewed,     by_columns, factors_inside, separable_windows,
 };
 constexpr StructureMove kAfterDistribution[] = {own_arrays, fused, staged_rows, fused_sweeps};
 

@@ -10,6 +10,7 @@
 #include "hw/target.h"
 #include "search/moves/panels.h"
 #include "search/moves/step.h"
+#include "search/steps/builders.h"
 
 namespace exotune {
 
@@ -21,6 +22,7 @@ struct StructureContext {
   int64_t lanes = 1;                        // of what is written
   bool vectors = false;                     // the target has some
   const ValueList* instructions = nullptr;  // as a script's `instrs`
+  const VectorValues* unit = nullptr;       // of what is written; the target has some
 };
 
 struct NewStructure {

@@ -17,9 +17,11 @@ namespace {
 constexpr size_t kMostSizes = 3;      // of blocks: each is a program to search
 constexpr int64_t kInnerRows = 8;     // of blocks in blocks, at least
 constexpr int64_t kBlocksInside = 4;  // vectors of a block that is blocked again, at least
-constexpr int64_t kInnerOfWide = 16;  // rows of the blocks in wide ones, at least
+constexpr int64_t kInnerOfWide = 16;  // rows that wide blocks are multiples of, at least
 constexpr int64_t kManyWide = 8;      // wide blocks of a recurrence that is worth them, at least
 constexpr int kMostBehind = 3;        // statements that use a panel before it leaves its buffer
+constexpr int64_t kOperands = 4;      // registers beside the rows of a panel: a column, factors
+constexpr int64_t kFewBlocks = 12;    // of a vector's rows: small problems are mostly their corners
 
 bool bound_follows(const Block& body, Sym iter) {
   bool any = false;
@@ -172,8 +174,38 @@ bool stage_panel_and_readers(Schedule& s, const Cursor& panel, const std::string
   return false;
 }
 
-// True: there was a panel.
-bool block_panels(Schedule& s, int64_t block) {
+// How many columns of a panel are solved at a time: in registers they leave room for operands. A
+// panel has some times as many columns as the block rows, so that what divides these leaves none
+// over.
+int64_t columns_at_once(const For& rows, int64_t lanes, const VectorValues* unit) {
+  const std::optional<int64_t> height = as_int(rows.hi);
+  if (!unit || !height) return lanes;
+  int64_t columns = std::min(*height, std::max(lanes, kInnerRows));
+  while (columns > 2 && (*height % columns != 0 || columns > unit->registers() - kOperands))
+    --columns;
+  return columns;
+}
+
+bool has_extent(const For& f, int64_t extent) { return as_int(normalize(f.hi - f.lo)) == extent; }
+
+// The columns of a panel in blocks of so many: of `wide` ones first, where its rows are so many.
+void block_columns(Schedule& s, const Cursor& loop, int64_t wide, int64_t columns) {
+  if (wide == 0) {
+    (void)!apply(s, "block_recurrence", {Value(loop), Value(columns)});
+    return;
+  }
+  if (apply(s, "block_recurrence", {Value(loop), Value(wide)})) return;
+  std::vector<Cursor> inside;
+  for (const Path& path : panels_of(s.proc))
+    if (has_extent(*stmt_at(*s.proc, path)->as<For>(), wide))
+      inside.push_back(Cursor::stmt(s.proc, path));
+  for (const Cursor& left : inside)
+    (void)!apply(s, "block_recurrence", {Value(left), Value(columns)});
+}
+
+// `wide`: blocks of so many rows were made, whose panels are blocked twice; 0: none. True: there
+// was a panel.
+bool block_panels(Schedule& s, int64_t lanes, const VectorValues* unit, int64_t wide = 0) {
   std::vector<Cursor> at;
   bool any = false;
   for (const Path& path : panels_of(s.proc)) at.push_back(Cursor::stmt(s.proc, path));
@@ -181,14 +213,39 @@ bool block_panels(Schedule& s, int64_t block) {
     const Cursor now = forward(s.proc, loop);
     if (!now.valid()) continue;
     const For& j = now.as<For>();
-    const std::string rows = j.body.front()->as<For>()->iter.name();
+    const For& rows = *j.body.front()->as<For>();
+    const int64_t columns = columns_at_once(rows, lanes, unit);
     Schedule tried = s;
-    if (!stage_panel_and_readers(tried, loop, rows, name_written(j) + "_panel")) continue;
-    (void)!apply(tried, "block_recurrence", {Value(loop), Value(block)});
+    if (!stage_panel_and_readers(tried, loop, rows.iter.name(), name_written(j) + "_panel"))
+      continue;
+    block_columns(tried, loop, has_extent(rows, wide) ? wide : 0, columns);
     s = std::move(tried);
     any = true;
   }
   return any;
+}
+
+// for i: for j: for k in seq(0, W * b): sum  ->  for kb: for i: for j: for k in seq(0, W): sum
+//
+// What wide blocks take from all before them, W terms at a time: what the terms need stays in a
+// cache for all of the block.
+void sums_in_pieces(Schedule& s, int64_t wide) {
+  const auto is_long = [](const For& i, const Path& /*path*/) {
+    const For* j = only_loop_in(i);
+    const For* k = j ? only_loop_in(*j) : nullptr;
+    return k && k->body.size() == 1 && k->body.front()->as<Reduce>() && as_int(k->lo) == 0 &&
+           !as_int(k->hi) && !bound_follows(j->body, i.iter) && !bound_follows(j->body, j->iter);
+  };
+  std::vector<Cursor> nests;
+  for (const Path& path : find_loops(*s.proc, is_long)) nests.push_back(Cursor::stmt(s.proc, path));
+  for (const Cursor& nest : nests) {
+    Path inner = forward(s.proc, nest).path();
+    for (int d = 0; d < 2; ++d) inner.push_back({Child::kBody, 0});
+    const std::string k = stmt_at(*s.proc, inner)->as<For>()->iter.name();
+    (void)!apply(s, "block_loop",
+                 {Value(Cursor::stmt(s.proc, inner)), Value::ints({wide}),
+                  Value::strings({k + "b", k}), Value(nest.as<For>().iter.name())});
+  }
 }
 
 // The least extent of the loops that is known, and whether `block` divides all of them.
@@ -209,7 +266,9 @@ Extents extents_of(const Proc& p, const std::vector<Path>& loops, int64_t block)
 
 // Blocks of a few vectors: those that divide the extent, the largest first, then the largest that
 // does not. Of single vectors only where there is no room for two blocks of more.
-std::vector<int64_t> sizes_of_blocks(const Proc& p, const std::vector<Path>& loops, int64_t lanes) {
+// `short_ones`: blocks of so many rows, too, where there are few of them.
+std::vector<int64_t> sizes_of_blocks(const Proc& p, const std::vector<Path>& loops, int64_t lanes,
+                                     std::optional<int64_t> short_ones) {
   std::vector<int64_t> out;
   std::optional<int64_t> other;
   // The part within a block stays as it was written: large blocks leave too much of it.
@@ -226,6 +285,9 @@ std::vector<int64_t> sizes_of_blocks(const Proc& p, const std::vector<Path>& loo
   const std::optional<int64_t> least = extents_of(p, loops, lanes).least;
   if (out.empty() && lanes > 1 && least && *least >= 2 * lanes) out.push_back(lanes);
   if (out.size() > kMostSizes) out.resize(kMostSizes);
+  if (short_ones && least && *least >= 2 * *short_ones && *least <= kFewBlocks * *short_ones &&
+      std::find(out.begin(), out.end(), *short_ones) == out.end())
+    out.push_back(*short_ones);
   return out;
 }
 
@@ -265,6 +327,65 @@ bool block_again(Schedule& s, int64_t block, int64_t inner) {
   bool any = false;
   for (const Cursor& loop : at) any |= !apply(s, "block_recurrence", {Value(loop), Value(inner)});
   return any;
+}
+
+// Every loop in it follows those around it: a corner, none of whose loops runs along all of an
+// array.
+bool is_corner(const Block& body, std::vector<Sym>& around) {
+  return std::all_of(body.begin(), body.end(), [&](const StmtPtr& s) {
+    const For* f = s->as<For>();
+    if (!f) return body_of(*s).empty();
+    const bool follows = std::any_of(around.begin(), around.end(), [&](Sym iter) {
+      return mentions(f->lo, iter) || mentions(f->hi, iter);
+    });
+    around.push_back(f->iter);
+    const bool all = follows && is_corner(f->body, around);
+    around.pop_back();
+    return all;
+  });
+}
+
+// A panel's columns in registers, for as many vectors of rows at a time as fit beside operands.
+void solve_panel(Schedule& s, const Cursor& loop, const VectorValues& unit) {
+  const For& j = loop.as<For>();
+  const For& i = *j.body.front()->as<For>();
+  const std::string rows = i.iter.name();
+  const auto lo = as_int(j.lo), hi = as_int(j.hi), height = as_int(i.hi);
+  if (!lo || !hi || !height || *height % unit.lanes() != 0 || *hi == *lo) return;
+  const int64_t whole = *height / unit.lanes();
+  int64_t vectors = std::min(whole, (unit.registers() - kOperands) / (*hi - *lo));
+  while (vectors > 0 && whole % vectors != 0) --vectors;
+  if (vectors == 0) return;
+  Schedule tried = s;
+  if (vectors < whole) {
+    Path inner = forward(s.proc, loop).path();
+    inner.push_back({Child::kBody, 0});
+    if (apply(tried, "divide_loop",
+              {Value(Cursor::stmt(s.proc, inner)), Value(vectors * unit.lanes()),
+               Value::strings({rows + "o", rows}), Value("perfect")}) ||
+        apply(tried, "reorder_loops", {Value(loop)}))
+      return;
+  }
+  if (!apply(tried, unit.step("solve_in_registers", {Value(loop), Value(rows)})))
+    s = std::move(tried);
+}
+
+// What a blocked recurrence leaves to one row after the other, written out; panels in registers.
+void write_out(Schedule& s, const VectorValues* unit) {
+  if (!unit) return;
+  const int64_t most = std::max(unit->lanes(), kInnerRows);
+  std::vector<Cursor> corners, panels;
+  const auto is_left = [&](const For& i, const Path& path) {
+    std::vector<Sym> around = {i.iter};
+    const auto lo = as_int(i.lo), hi = as_int(i.hi);
+    return lo && hi && *hi - *lo <= most && bound_follows(i.body, i.iter) &&
+           is_corner(i.body, around) && !iterations_commute(*s.proc, path);
+  };
+  for (const Path& path : find_loops(*s.proc, is_left))
+    corners.push_back(Cursor::stmt(s.proc, path));
+  for (const Path& path : panels_of(s.proc)) panels.push_back(Cursor::stmt(s.proc, path));
+  for (const Cursor& loop : panels) solve_panel(s, loop, *unit);
+  for (const Cursor& loop : corners) (void)!apply(s, "unroll_nest", {Value(loop)});
 }
 
 // Scalars that hold an element meanwhile tie the halves of a loop together.
@@ -343,43 +464,49 @@ std::vector<Schedule> rows_in_lanes(const Schedule& s, int64_t lanes) {
   return out;
 }
 
-std::vector<Schedule> blocks_of_recurrences(const Schedule& start, int64_t lanes) {
+std::vector<Schedule> blocks_of_recurrences(const Schedule& start, int64_t lanes,
+                                            const VectorValues* unit) {
   std::vector<Schedule> out;
+  const int64_t inner = std::max(lanes, kInnerRows);
   if (recurrences_of(start.proc).empty()) return out;
   const Schedule s = sums_in_place(start);
   const std::vector<Path> loops = recurrences_of(s.proc);
-  for (const int64_t block : sizes_of_blocks(*s.proc, loops, lanes)) {
+  for (const int64_t block :
+       sizes_of_blocks(*s.proc, loops, lanes, unit ? std::optional(inner) : std::nullopt)) {
     const std::optional<Schedule> made = in_blocks(s, loops, block);
     if (!made) return out;
     Schedule once = *made;
     join_diagonals(once);
-    if (block_panels(once, lanes)) {
+    if (block_panels(once, lanes, unit)) {
       // The rows of a block need one another as all rows do.
       Schedule twice = *made;
-      if (block >= kBlocksInside * lanes &&
-          block_again(twice, block, std::max(lanes, kInnerRows))) {
+      if ((unit || block >= kBlocksInside * lanes) && block_again(twice, block, inner)) {
         join_diagonals(twice);
-        (void)block_panels(twice, lanes);
+        (void)block_panels(twice, lanes, unit);
         once = std::move(twice);
       }
     }
     (void)!apply(once, "simplify", {});
+    write_out(once, unit);
     out.push_back(std::move(once));
   }
   return out;
 }
 
-std::optional<Schedule> wide_blocks_of_recurrences(const Schedule& start, int64_t lanes) {
-  const int64_t inner = std::max(lanes, kInnerOfWide);
-  if (!wide_block(*start.proc, recurrences_of(start.proc), inner)) return std::nullopt;
+std::optional<Schedule> wide_blocks_of_recurrences(const Schedule& start, int64_t lanes,
+                                                   const VectorValues* unit) {
+  const int64_t part = std::max(lanes, kInnerOfWide);
+  if (!wide_block(*start.proc, recurrences_of(start.proc), part)) return std::nullopt;
   const Schedule s = sums_in_place(start);
   const std::vector<Path> loops = recurrences_of(s.proc);
-  const std::optional<int64_t> wide = wide_block(*s.proc, loops, inner);
+  const std::optional<int64_t> wide = wide_block(*s.proc, loops, part);
   std::optional<Schedule> made = wide ? in_blocks(s, loops, *wide) : std::nullopt;
+  const int64_t inner = unit ? std::max(lanes, kInnerRows) : part;
   if (!made || !block_again(*made, *wide, inner)) return std::nullopt;
   join_diagonals(*made);
-  (void)block_panels(*made, lanes);
+  if (block_panels(*made, lanes, unit, unit ? *wide : 0)) sums_in_pieces(*made, *wide);
   (void)!apply(*made, "simplify", {});
+  write_out(*made, unit);
   return made;
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "search/moves/step.h"
+#include "search/steps/builders.h"
 
 namespace exotune {
 
@@ -15,12 +16,17 @@ namespace exotune {
 /// loop's extent first. All loops of the procedure that have bounds following them and whose
 /// iterations may not change their order are blocked alike. None: there is no such loop, or the
 /// core refused everywhere.
-std::vector<Schedule> blocks_of_recurrences(const Schedule& s, int64_t lanes);
+///
+/// With a `unit` what is left of few rows is written out: corners element by element (unroll_nest),
+/// columns of panels in registers (solve_in_registers).
+std::vector<Schedule> blocks_of_recurrences(const Schedule& s, int64_t lanes,
+                                            const VectorValues* unit = nullptr);
 
 /// The same in wide blocks, 4 to 6 times 16 rows, whose own recurrences are blocked again: of
 /// arrays beyond the caches what is behind a block comes by less often. Nothing: a loop has fewer
 /// than eight such blocks, or the core refused.
-std::optional<Schedule> wide_blocks_of_recurrences(const Schedule& s, int64_t lanes);
+std::optional<Schedule> wide_blocks_of_recurrences(const Schedule& s, int64_t lanes,
+                                                   const VectorValues* unit = nullptr);
 
 /// What rows_in_lanes made, in blocks of the rows of a register tile or two: vectors run along the
 /// lanes there, and a block is as high as a tile.

@@ -2,9 +2,14 @@
 
 namespace exotune {
 
+int64_t registers_of(const Target& target) {
+  return target.vector_memory->count > 0 ? target.vector_memory->count : 32;
+}
+
 VectorValues::VectorValues(const Target& target, ScalarType precision,
                            const ValueList& instructions)
     : lanes_(target.lanes_of(precision)),
+      registers_(registers_of(target)),
       memory_(target.vector_memory),
       instructions_(instructions) {}
 

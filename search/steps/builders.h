@@ -15,6 +15,9 @@ namespace exotune {
 /// Parts of `b` that `a` is cut into; both positive.
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/// Vector registers that schedules may count on; 32 where the target's text does not say.
+int64_t registers_of(const Target& target);
+
 /// A target's vector unit as operators take it.
 class VectorValues {
  public:
@@ -22,12 +25,13 @@ class VectorValues {
   VectorValues(const Target& target, ScalarType precision, const ValueList& instructions);
 
   int64_t lanes() const { return lanes_; }
+  int64_t registers() const { return registers_; }
   const Value& memory() const { return memory_; }
   /// op(p, before..., lanes, registers, instructions, after...)
   ScheduleStep step(const std::string& op, ValueList before, const ValueList& after = {}) const;
 
  private:
-  int64_t lanes_;
+  int64_t lanes_, registers_;
   Value memory_, instructions_;
 };
 

@@ -66,6 +66,47 @@ TEST(Recurrences, are_blocked_and_hold_a_product_that_fits_register_tiles) {
   EXPECT_TRUE(blocks_of_recurrences({p, {}, false}, 16).empty());
 }
 
+// The same steps, as often as the operator is in them.
+int64_t times(const Schedule& s, const std::string& op) {
+  return std::count_if(s.steps.begin(), s.steps.end(),
+                       [&](const ScheduleStep& step) { return step.op == op; });
+}
+
+TEST(Recurrences, leave_corners_written_out_and_panels_in_registers) {
+  const TargetPtr avx2 = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  const VectorValues unit(*avx2, ScalarType::kF32, instruction_values(*avx2));
+  const ProcPtr p = parsed(kCholesky);
+  const std::vector<Schedule> made = blocks_of_recurrences({p, {}, false}, 8, &unit);
+  ASSERT_FALSE(made.empty());
+  for (const Schedule& s : made) {
+    EXPECT_EQ(times(s, "unroll_nest"), 1) << str(*s.proc);
+    EXPECT_EQ(times(s, "solve_in_registers"), 1) << str(*s.proc);
+    expect_same_result(p, s.proc, str(*s.proc));
+  }
+}
+
+TEST(Recurrences, in_wide_blocks_take_long_sums_in_pieces) {
+  const TargetPtr avx2 = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  const VectorValues unit(*avx2, ScalarType::kF32, instruction_values(*avx2));
+  std::string text = kCholesky;
+  for (size_t at = text.find("24"); at != std::string::npos; at = text.find("24", at))
+    text.replace(at, 2, "640");
+  const std::optional<Schedule> made =
+      wide_blocks_of_recurrences({parsed(text), {}, false}, 8, &unit);
+  ASSERT_TRUE(made);
+  const std::string result = str(*made->proc);
+  // Of all columns before the panel's, a block's width of terms for all of the block.
+  EXPECT_NE(
+      result.find("for kb in seq(0, jb):\n                    for j in seq(0, 80):\n            "
+                  "            for i in seq(0, 80):\n                            for k in seq(0, "
+                  "80):"),
+      std::string::npos)
+      << result;
+  // The wide panel's columns and those of the panels inside.
+  EXPECT_GE(times(*made, "solve_in_registers"), 2) << result;
+  EXPECT_EQ(times(*made, "unroll_nest"), 1) << result;
+}
+
 TEST(Recurrences, of_independent_rows_run_in_lanes) {
   const ProcPtr p = parsed(R"(
 @proc
