@@ -83,6 +83,7 @@ void FinalRound::run() {
   }();
   run_.result.statistics.shootout_seconds = run_.since(begun);
   if (shot.winner < 0) {
+    note_end_of(std::span(shot.contenders).first(field.rivals));
     for (const ContenderResult& c : shot.contenders)
       if (c.status != TrialStatus::kOk) run_.result.failures.push_back(failure_text(c));
     for (size_t k = field.rivals; k < field.roofs; ++k) miss(shot.contenders[k]);
@@ -100,6 +101,18 @@ void FinalRound::run() {
   run_.note_speed(shot.contenders[w].median);
   enter_rows(field, shot, w);
   enter_winner(best, shot.contenders[w]);
+}
+
+// Why none of the finalists has a result.
+void FinalRound::note_end_of(std::span<const ContenderResult> finalists) {
+  const auto is_slow = [](const ContenderResult& c) {
+    return c.status == TrialStatus::kTimeout || c.status == TrialStatus::kSkipped;
+  };
+  const auto is_wrong = [&](const ContenderResult& c) {
+    return !is_slow(c) && c.status != TrialStatus::kOk && c.status != TrialStatus::kCompileError;
+  };
+  all_slow_ = std::all_of(finalists.begin(), finalists.end(), is_slow);
+  wrong_ = std::any_of(finalists.begin(), finalists.end(), is_wrong);
 }
 
 // Contenders in the order in which `rivals`, `peers` and `roofs` divide them: ours first, then

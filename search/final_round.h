@@ -5,6 +5,7 @@
 // Sees the machine through its Bench alone.
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,8 +25,10 @@ class FinalRound {
   /// Enters the winner and whom it met in the result; the winner in the store. No winner: nothing
   /// was ok, or the time was over first.
   void run();
-  /// The time for it was over.
-  bool cut_short() const { return deadline_.over(); }
+  /// The time for it was over, or nobody came to a result in time.
+  bool cut_short() const { return !wrong_ && (deadline_.over() || all_slow_); }
+  /// A finalist gave wrong results or crashed, and none was right.
+  bool found_wrong() const { return wrong_; }
   /// The peak of all threads now, for orientation while measuring; the result's is of the
   /// shoot-out's own rounds.
   static void note_peak(TuningState& run, const Bench& bench);
@@ -63,6 +66,7 @@ class FinalRound {
                                   size_t& winner);
   void take_roof(const Ratio& of_winner, const Roof& roof);
   void enter_rows(const Field& field, const ShootoutResult& shot, size_t winner);
+  void note_end_of(std::span<const ContenderResult> finalists);
   void miss(const ContenderResult& c);
   void enter_winner(const Trial& best, const ContenderResult& shot);
 
@@ -72,6 +76,7 @@ class FinalRound {
   Candidates& candidates_;
   const Bench& bench_;
   Deadline deadline_;
+  bool all_slow_ = false, wrong_ = false;
   std::deque<TuningProblem> other_problems_;  // by place among the other sizes
 };
 

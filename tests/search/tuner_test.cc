@@ -265,6 +265,21 @@ TEST_F(MadeUpMachine, where_all_is_too_slow_the_cheapest_by_the_model_stands) {
   EXPECT_TRUE(arena.met.empty());
 }
 
+TEST_F(MadeUpMachine, where_the_finals_take_too_long_the_fastest_trial_wins) {
+  arena.status = TrialStatus::kTimeout;
+  const TuneResult r = tuned();
+  ASSERT_TRUE(r.winner);
+  EXPECT_GT(r.seconds, 0);
+  EXPECT_FALSE(arena.met.empty());
+}
+
+TEST_F(MadeUpMachine, where_the_finals_find_all_wrong_nothing_wins) {
+  arena.status = TrialStatus::kMismatch;
+  const TuneResult r = tuned();
+  EXPECT_FALSE(r.winner);
+  EXPECT_FALSE(r.failures.empty());
+}
+
 TEST_F(MadeUpMachine, where_no_schedule_is_right_the_nest_as_written_wins) {
   runner.status = TrialStatus::kCrash;
   runner.first_is_ok = true;
