@@ -89,7 +89,7 @@ Found skewed(const Schedule& s, const StructureContext& /*c*/) {
 Found rows_side_by_side(const Schedule& s, const StructureContext& c) {
   Found out;
   if (!c.vectors) return out;
-  for (Schedule& rows : rows_in_lanes(s, c.lanes)) {
+  for (Schedule& rows : rows_in_lanes(s, c.lanes, c.unit)) {
     std::vector<Schedule> blocks = blocks_of_lanes(rows);
     out.push_back({"rows in lanes", std::move(rows), false});
     for (Schedule& b : blocks) out.push_back({"blocks of rows in lanes", std::move(b), false});

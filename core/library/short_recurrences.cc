@@ -79,6 +79,19 @@ Sym array_of(const Cursor& loop) {
   return *found;
 }
 
+// Are there loops over `rows` inside, all of whole vectors?
+bool in_whole_vectors(const Cursor& loop, const std::string& rows, int64_t lanes) {
+  bool any = false, all = true;
+  for_each_stmt(loop.as<For>().body, [&](const StmtPtr& s) {
+    const For* f = s->as<For>();
+    if (!f || f->iter.name() != rows) return;
+    const auto width = literal_extent(*f);
+    any = true;
+    all &= width && *width % lanes == 0;
+  });
+  return any && all;
+}
+
 // Every loop over `rows` among `count` statements from `first` on, in whole vectors, the last
 // first: their paths stay.
 ProcPtr vectorize_rows(ProcPtr p, Path first, int count, const std::string& rows,
@@ -112,11 +125,8 @@ ProcPtr unroll_nest(ProcPtr p, const Where& where, const std::string& but) {
 ProcPtr solve_in_registers(ProcPtr p, const Where& where, const std::string& rows,
                            const VectorUnit& unit) {
   const Cursor loop = where.loop(p);
-  const Block& body = loop.as<For>().body;
-  const For* along = body.size() == 1 ? body.front()->as<For>() : nullptr;
-  const auto width = along && along->iter.name() == rows ? literal_extent(*along) : std::nullopt;
-  if (!width || *width % unit.lanes != 0)
-    throw SchedulingError("solve_in_registers: needs a loop over `" + rows +
+  if (!in_whole_vectors(loop, rows, unit.lanes))
+    throw SchedulingError("solve_in_registers: needs loops over `" + rows +
                           "` inside, of a multiple of " + std::to_string(unit.lanes) +
                           " iterations");
   const Path top = loop.path();

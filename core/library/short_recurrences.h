@@ -22,10 +22,12 @@ namespace exotune {
 ///   ->  P_reg = P[0:4, 0:8] ; s, t for all j and k, in vectors along i ; P[0:4, 0:8] = P_reg
 ///
 /// The rows of the loop over j are registers, one by one computed from those before them. Made of
-/// auto_stage_mem, divide_dim, unroll_nest and vectorize, each proved. SchedulingError: the loops
-/// are not of known lengths, that over `rows` in whole vectors, the loop writes several arrays, or
-/// no instruction does what it does.
-/// Proposed for the columns of a panel that are solved with one triangle.
+/// auto_stage_mem, divide_dim, unroll_nest and vectorize, each proved. Loops over `rows` may stand
+/// anywhere inside, around single statements. SchedulingError: the loops are not of known lengths,
+/// those over `rows` in whole vectors, the loop writes several arrays, or no instruction does what
+/// it does.
+/// Proposed for the columns of a panel that are solved with one triangle, and for small systems
+/// side by side in lanes.
 [[nodiscard]] ProcPtr solve_in_registers(ProcPtr p, const Where& loop, const std::string& rows,
                                          const VectorUnit& unit);
 

@@ -21,6 +21,8 @@ constexpr int64_t kInnerOfWide = 16;  // rows that wide blocks are multiples of,
 constexpr int64_t kManyWide = 8;      // wide blocks of a recurrence that is worth them, at least
 constexpr int kMostBehind = 3;        // statements that use a panel before it leaves its buffer
 constexpr int64_t kOperands = 4;      // registers beside the rows of a panel: a column, factors
+constexpr int64_t kSmallSystem = 16;  // rows of one that is written out in lanes, at most
+constexpr size_t kWrittenOut = 1000;  // statements of it, at most: compilers must come to an end
 constexpr int64_t kFewBlocks = 12;    // of a vector's rows: small problems are mostly their corners
 
 bool bound_follows(const Block& body, Sym iter) {
@@ -388,6 +390,28 @@ void write_out(Schedule& s, const VectorValues* unit) {
   for (const Cursor& loop : corners) (void)!apply(s, "unroll_nest", {Value(loop)});
 }
 
+// Small systems, one in each lane: all their steps written out, their elements registers.
+void systems_in_registers(Schedule& s, const std::string& rows, const VectorValues& unit) {
+  const auto is_system = [&](const For& f, const Path& path) {
+    const auto lo = as_int(f.lo), hi = as_int(f.hi);
+    bool lanes = false;
+    for_each_stmt(f.body, [&](const StmtPtr& inner) {
+      const For* l = inner->as<For>();
+      lanes |= l && l->iter.name() == rows;
+    });
+    return lanes && lo && hi && *hi - *lo <= kSmallSystem && f.iter.name() != rows &&
+           !iterations_commute(*s.proc, path);
+  };
+  std::vector<Cursor> systems;
+  for (const Path& path : find_loops(*s.proc, is_system))
+    systems.push_back(Cursor::stmt(s.proc, path));
+  for (const Cursor& system : systems) {
+    Schedule tried = s;
+    if (apply(tried, unit.step("solve_in_registers", {Value(system), Value(rows)}))) continue;
+    if (all_stmt_paths(*tried.proc).size() <= kWrittenOut) s = std::move(tried);
+  }
+}
+
 // Scalars that hold an element meanwhile tie the halves of a loop together.
 Schedule sums_in_place(Schedule s) {
   std::vector<Cursor> scalars;
@@ -440,7 +464,7 @@ std::vector<Schedule> wavefronts(const Schedule& whole) {
   return out;
 }
 
-std::vector<Schedule> rows_in_lanes(const Schedule& s, int64_t lanes) {
+std::vector<Schedule> rows_in_lanes(const Schedule& s, int64_t lanes, const VectorValues* unit) {
   const std::vector<Path> loops = independent_chains_of(s.proc);
   std::vector<Schedule> out;
   if (loops.empty()) return out;
@@ -454,7 +478,14 @@ std::vector<Schedule> rows_in_lanes(const Schedule& s, int64_t lanes) {
       (void)!apply(made, "rows_to_lanes",
                    {Value(Cursor::stmt(s.proc, path)), Value(vectors * lanes)});
     }
-    if (made.steps.size() > s.steps.size()) out.push_back(std::move(made));
+    if (made.steps.size() == s.steps.size()) continue;
+    if (unit && vectors == 1) {
+      Schedule small = made;
+      for (const Path& path : loops)
+        systems_in_registers(small, stmt_at(*s.proc, path)->as<For>()->iter.name(), *unit);
+      if (small.steps.size() > made.steps.size()) out.insert(out.begin(), std::move(small));
+    }
+    out.push_back(std::move(made));
   }
   Schedule sunk = s;
   for (const Path& path : loops)

@@ -85,6 +85,26 @@ TEST(Recurrences, leave_corners_written_out_and_panels_in_registers) {
   }
 }
 
+TEST(Recurrences, of_small_systems_are_written_out_in_lanes) {
+  const TargetPtr avx2 = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  const VectorValues unit(*avx2, ScalarType::kF32, instruction_values(*avx2));
+  const ProcPtr p = parsed(R"(
+@proc
+def many(A: f32[32, 4, 4]):
+    for g in seq(0, 32):
+        for k in seq(0, 4):
+            for i in seq(k + 1, 4):
+                A[g, i, k] = A[g, i, k] / A[g, k, k]
+                for j in seq(k + 1, 4):
+                    A[g, i, j] += -(A[g, i, k] * A[g, k, j])
+)");
+  const std::vector<Schedule> made = rows_in_lanes({p, {}, false}, 8, &unit);
+  ASSERT_FALSE(made.empty());
+  EXPECT_EQ(times(made.front(), "solve_in_registers"), 1) << str(*made.front().proc);
+  expect_same_result(p, made.front().proc, str(*made.front().proc));
+  EXPECT_EQ(rows_in_lanes({p, {}, false}, 8).size() + 1, made.size());
+}
+
 TEST(Recurrences, in_wide_blocks_take_long_sums_in_pieces) {
   const TargetPtr avx2 = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
   const VectorValues unit(*avx2, ScalarType::kF32, instruction_values(*avx2));

@@ -142,6 +142,33 @@ TEST(SolveInRegisters, keeps_a_panels_columns_in_vectors) {
       }
 }
 
+TEST(SolveInRegisters, takes_systems_in_lanes_whose_steps_stand_anywhere) {
+  const FourLanes machine(panel(1, 4, "0") + R"(
+@proc
+def systems(b: size, L: f32[b + 8, b + 8], A: f32[b + 8, 5, 4]):
+    for k in seq(0, 5):
+        for i in seq(k + 1, 5):
+            for g in seq(0, 4):
+                A[b, i, g] = A[b, i, g] * A[b, k, g]
+            for j in seq(k + 1, i):
+                for g in seq(0, 4):
+                    A[b, i, g] += -A[b, k, g] * A[b, j, g]
+)");
+  const ProcPtr p = machine.find("systems"), q = solve_in_registers(p, "k", "g", machine.unit);
+  const std::string text = str(*q);
+  EXPECT_EQ(count(text, "for "), 0) << text;
+  EXPECT_EQ(count(text, "    times("), 10) << text;
+  EXPECT_EQ(count(text, "    subtract("), 10) << text;
+  const auto after = [](const ProcPtr& r) {
+    Buffer l(ScalarType::kF32, {10, 10}), x(ScalarType::kF32, {10, 5, 4});
+    l.data.assign(l.data.size(), 1);
+    for (size_t k = 0; k < x.data.size(); ++k) x.data[k] = static_cast<double>(k * 5 % 3) - 1;
+    run(*r, {2, &l, &x});
+    return x.data;
+  };
+  EXPECT_EQ(after(p), after(q)) << text;
+}
+
 TEST(SolveInRegisters, refuses_rows_that_are_no_whole_vectors_and_several_arrays) {
   const FourLanes odd(panel(2, 6, "b"));
   EXPECT_THROW((void)solve_in_registers(odd.find("panel"), "j", "i", odd.unit), SchedulingError);
