@@ -182,7 +182,7 @@ bool stage_panel_and_readers(Schedule& s, const Cursor& panel, const std::string
 int64_t columns_at_once(const For& rows, int64_t lanes, const VectorValues* unit) {
   const std::optional<int64_t> height = as_int(rows.hi);
   if (!unit || !height) return lanes;
-  int64_t columns = std::min(*height, std::max(lanes, kInnerRows));
+  int64_t columns = std::min(*height, kInnerRows);
   while (columns > 2 && (*height % columns != 0 || columns > unit->registers() - kOperands))
     --columns;
   return columns;
