@@ -20,6 +20,7 @@
 #include "search/moves/separation.h"
 #include "search/moves/transposition.h"
 #include "search/moves/triangle_cuts.h"
+#include "search/moves/triangles.h"
 #include "search/nest_plans.h"
 #include "search/outline/outline.h"
 #include "search/part_assembly.h"
@@ -458,7 +459,10 @@ class ProgramSearch::Impl {
     if (depth >= kMostDepth) return;
     const Cursor nest = parts_of(start.proc).front();
     const SizeBinding sizes = pricing_.sizes_of(*start.proc);
-    cut_triangles(start, nest.path(), plans, depth);
+    if (const auto inside = triangle_with_sum_inside(start, nest.path()))
+      add(inside, "a triangle's sum inside", plans, depth);
+    else
+      cut_triangles(start, nest.path(), plans, depth);
     add(separate_operands(start, nest, sizes), "operands apart", plans, depth);
     add(transpose_operands(start, nest, sizes), "transposed operands", plans, depth);
     if (request_.target->vector_memory)

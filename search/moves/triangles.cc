@@ -7,6 +7,7 @@
 #include "core/ir/printer.h"
 #include "search/moves/following_loop.h"
 #include "search/moves/loop_order.h"
+#include "search/moves/parts.h"
 #include "search/moves/transposition.h"
 #include "search/nest.h"
 
@@ -219,6 +220,25 @@ std::optional<Schedule> rectangle_and_corner(const Schedule& s, const Path& band
   ScheduleStep square{"square_corner", {Value(name), Value(column)}, {}};
   if (corners == Corners::kSquaresOfOneOperand) square.named = {{"apart", Value(false)}};
   if (apply(out, std::move(square))) return std::nullopt;
+  return out;
+}
+
+std::optional<Schedule> triangle_with_sum_inside(const Schedule& s, const Path& band) {
+  const For* n = stmt_at(*s.proc, band)->as<For>();
+  const For* i = n ? only_loop_in(*n) : nullptr;
+  const For* j = i ? only_loop_in(*i) : nullptr;
+  if (!j || j->body.size() != 1) return std::nullopt;
+  const Reduce* sum = j->body.front()->as<Reduce>();
+  const bool follows = mentions(j->lo, i->iter) || mentions(j->hi, i->iter);
+  const bool summed = sum && std::none_of(sum->idx.begin(), sum->idx.end(),
+                                          [&](const ExprPtr& e) { return mentions(e, n->iter); });
+  if (!follows || !summed) return std::nullopt;
+  Schedule out = s;
+  Path at = band;
+  for (int d = 0; d < 2; ++d) {
+    if (apply(out, "reorder_loops", {Value(Cursor::stmt(out.proc, at))})) return std::nullopt;
+    at.push_back({Child::kBody, 0});
+  }
   return out;
 }
 

@@ -23,6 +23,14 @@ enum class Corners : uint8_t { kTriangles, kSquares, kSquaresOfOneOperand };
 std::optional<Schedule> rectangle_and_corner(const Schedule& s, const Path& band, int64_t block,
                                              Corners corners);
 
+/// for n: for i: for j in seq(0, i + 1): C[i, j] += ..  ->  for i: for j in seq(0, i + 1): for n:
+/// ..
+///
+/// A triangle of sums, one outer product after the other: with the sum inside, its blocks stay in
+/// registers. Nothing: the outermost loop of the band is no sum around a triangle, or the core
+/// refused.
+std::optional<Schedule> triangle_with_sum_inside(const Schedule& s, const Path& band);
+
 /// for i: for j: for k in seq(0, i + 1): C[i, j] += L[i, k] * B[k, j]
 ///   ->  for js: { B_pack[..] = B[.., 16 * js : 16 * js + 16]
 ///                 for i: for j in seq(0, 16): for k in seq(0, i + 1): .. B_pack .. }

@@ -449,5 +449,30 @@ def part(A: f32[12, 16], B: f32[400, 16], C: f32[12, 40]):
   expect_same_result(p, turned->proc, str(*turned->proc));
 }
 
+// for each sample: an outer product of which a triangle is kept.
+std::string outer_products(const std::string& columns, const std::string& result) {
+  return "@proc\ndef gram(x: f64[9, 12], A: f64[9, 12, 12]):\n    for n in seq(0, 9):\n"
+         "        for i in seq(0, 12):\n            for j in seq(0, " +
+         columns + "):\n                A[" + result + ", i, j] += x[n, i] * x[n, j]\n";
+}
+
+TEST(TriangleWithSumInside, computes_each_element_at_once) {
+  const ProcPtr p = parsed(outer_products("i + 1", "0"));
+  const std::optional<Schedule> made =
+      triangle_with_sum_inside({p, {}, false}, {{Child::kBody, 0}});
+  ASSERT_TRUE(made);
+  const std::string text = str(*made->proc);
+  EXPECT_LT(text.find("for i"), text.find("for j")) << text;
+  EXPECT_LT(text.find("for j"), text.find("for n")) << text;
+  expect_same_result(p, made->proc, text);
+}
+
+TEST(TriangleWithSumInside, is_for_triangles_and_for_sums) {
+  for (const auto& [columns, result] : {std::pair("12", "0"), std::pair("i + 1", "n")}) {
+    const ProcPtr p = parsed(outer_products(columns, result));
+    EXPECT_FALSE(triangle_with_sum_inside({p, {}, false}, {{Child::kBody, 0}})) << str(*p);
+  }
+}
+
 }  // namespace
 }  // namespace exotune
