@@ -1,5 +1,7 @@
 #include "core/library/short_recurrences.h"
 
+#include <algorithm>
+
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
 #include "core/library/operator_rows.h"
@@ -29,10 +31,11 @@ class Unrolling {
       inside(path, Child::kOrelse, static_cast<int>(orelse_of(*s).size()));
       return 1;
     }
-    made_ += *extent * static_cast<int64_t>(f->body.size());
-    if (made_ > kMostStatements)
+    const auto each = static_cast<int64_t>(f->body.size());
+    if (*extent > (kMostStatements - made_) / each)
       throw SchedulingError("unroll_nest: more than " + std::to_string(kMostStatements) +
                             " statements would come of it");
+    made_ += std::max<int64_t>(0, *extent) * each;
     if (!as_int(f->lo)) p_ = shift_loop(p_, at(p_, path), int_const(0));
     const int before = size_of_block(p_, path);
     p_ = unroll_loop(p_, at(p_, path));

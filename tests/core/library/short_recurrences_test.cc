@@ -87,6 +87,15 @@ def f(n: size, A: f64[n]):
                SchedulingError);
   EXPECT_THROW((void)unroll_nest(parsed(R"(
 @proc
+def f(a: f64):
+    for i in seq(0, 6917529027641081856):
+        a = 1.0
+        a = 2.0
+)"),
+                                 "i"),
+               SchedulingError);
+  EXPECT_THROW((void)unroll_nest(parsed(R"(
+@proc
 def f(A: f64[80, 80]):
     for i in seq(0, 80):
         for j in seq(0, 80):
