@@ -24,7 +24,8 @@ std::vector<Schedule> blocks_of_recurrences(const Schedule& s, int64_t lanes,
 
 /// The same in wide blocks, 4 to 6 times 16 rows, whose own recurrences are blocked again: of
 /// arrays beyond the caches what is behind a block comes by less often. Nothing: a loop has fewer
-/// than eight such blocks, or the core refused.
+/// than eight such blocks, or the core refused. With a `unit`, besides: the columns of a block's
+/// panel in blocks twice, and sums over all rows before it a block's width of terms at a time.
 std::optional<Schedule> wide_blocks_of_recurrences(const Schedule& s, int64_t lanes,
                                                    const VectorValues* unit = nullptr);
 
