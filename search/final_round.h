@@ -26,7 +26,7 @@ class FinalRound {
   /// was ok, or the time was over first.
   void run();
   /// The time for it was over, or nobody came to a result in time.
-  bool cut_short() const { return !wrong_ && (deadline_.over() || all_slow_); }
+  bool cut_short() const { return deadline_.over() || all_slow_; }
   /// A finalist gave wrong results or crashed, and none was right.
   bool found_wrong() const { return wrong_; }
   /// The peak of all threads now, for orientation while measuring; the result's is of the

@@ -99,8 +99,11 @@ TuneResult measure(TuningState& run, const Bench& bench) {
   FinalRound finals(run, measuring, bench);
   finals.run();
   // The end came before the shoot-out had a result, or before anything was measured.
-  if (!run.result.winner && (run.deadline.over() || finals.cut_short())) measuring.take_fastest();
-  if (!run.result.winner && !measuring.found_wrong() && !finals.found_wrong())
+  // What was found wrong there wins in no other way.
+  const bool wrong = finals.found_wrong();
+  if (!run.result.winner && !wrong && (run.deadline.over() || finals.cut_short()))
+    measuring.take_fastest();
+  if (!run.result.winner && !wrong && !measuring.found_wrong())
     measuring.candidates().take_cheapest();
   run.result.views = measuring.outcomes_of_starts();
   return std::move(run.result);
