@@ -30,7 +30,7 @@ ScriptNames script_names(Workspace& workspace, const KernelInput& input,
   if (!target.empty()) out.targets.push_back(workspace.target(target));
   for (const std::string& name : input.module.imports)
     out.targets.push_back(workspace.targets().load(name));
-  if (out.targets.empty()) out.targets.push_back(workspace.target(""));
+  if (out.targets.empty()) out.targets.push_back(workspace.target("", input.proc.get()));
 
   std::vector<const Module*> libraries;
   for (const TargetPtr& each : out.targets) libraries.push_back(&each->library);

@@ -167,7 +167,7 @@ void TuneOptions::check() const {
 
 // Target and machine first, since defaults of the rest come from them.
 void TuneOptions::fill(TuneRequest& request, Workspace& workspace, const Session& session) const {
-  request.target = workspace.target(target_);
+  request.target = workspace.target(target_, request.proc.get());
   const bool native = runner_of(request).is_this_machine();
   // Cycles are of one size; a schedule for all of them is measured at one with --any-size natively.
   if (!native) request.sizes = request.representative;

@@ -1,5 +1,7 @@
 #include "cli/workspace.h"
 
+#include <algorithm>
+
 #include "cli/einsum.h"
 #include "cli/text_file.h"
 #include "core/analysis/queries.h"
@@ -99,6 +101,16 @@ ProcPtr chosen_by(const ScheduleAst& script, const std::vector<ProcPtr>& procs) 
   return nullptr;
 }
 
+// What a kernel's arrays and scalars have, narrow elements first.
+std::vector<ScalarType> types_taken(const Proc& kernel) {
+  std::vector<ScalarType> out;
+  for (const Arg& arg : kernel.args)
+    if (is_data(arg.type.scalar)) out.push_back(arg.type.scalar);
+  std::stable_sort(out.begin(), out.end(),
+                   [](ScalarType a, ScalarType b) { return bytes_of(a) < bytes_of(b); });
+  return out;
+}
+
 }  // namespace
 
 FileAndProc split_file_and_proc(const std::string& text) {
@@ -120,9 +132,10 @@ const Machine& Workspace::machine() {
   return *machine_;
 }
 
-TargetPtr Workspace::target(const std::string& name) {
+TargetPtr Workspace::target(const std::string& name, const Proc* kernel) {
   if (!name.empty()) return targets_.load(name);
-  TargetPtr best = best_target(machine(), runnable());
+  TargetPtr best =
+      best_target(machine(), runnable(), kernel ? types_taken(*kernel) : std::vector<ScalarType>{});
   if (best == nullptr)
     throw Error(Diagnostic{{},
                            "this machine runs none of the targets natively",

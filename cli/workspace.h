@@ -38,8 +38,9 @@ class Workspace {
   const Machine& machine();
 
   /// `name`: a target or a folder; "": the best one this machine runs. Error(kUnavailable) when
-  /// there is none.
-  TargetPtr target(const std::string& name);
+  /// there is none. Where `kernel` is given, "" is the best for its arguments, narrow elements
+  /// first: instructions for bytes where it is of bytes.
+  TargetPtr target(const std::string& name, const Proc* kernel = nullptr);
   /// The targets that ship with the command and run on this machine, by name.
   std::vector<TargetPtr> runnable();
   /// Error(kUnavailable), naming the missing features and the targets that would do, when `target`

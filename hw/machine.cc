@@ -137,10 +137,14 @@ bool supports(const Machine& machine, const Target& target) {
   return target.runner.is_this_machine() && missing_features(machine, target).empty();
 }
 
-TargetPtr best_target(const Machine& machine, const std::vector<TargetPtr>& targets) {
-  const auto better = [](const Target& a, const Target& b) {
-    const auto key = [](const Target& t) {
-      return std::make_pair(t.peak_of(ScalarType::kF32), t.peak_of(ScalarType::kF64));
+TargetPtr best_target(const Machine& machine, const std::vector<TargetPtr>& targets,
+                      const std::vector<ScalarType>& types) {
+  const auto better = [&](const Target& a, const Target& b) {
+    const auto key = [&](const Target& t) {
+      std::vector<double> peaks;
+      for (const ScalarType type : types) peaks.push_back(t.peak_of(type));
+      peaks.insert(peaks.end(), {t.peak_of(ScalarType::kF32), t.peak_of(ScalarType::kF64)});
+      return peaks;
     };
     return key(a) != key(b) ? key(a) > key(b) : a.name < b.name;
   };

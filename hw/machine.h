@@ -43,9 +43,10 @@ std::vector<std::string> missing_features(const Machine& machine, const Target& 
 /// Native and nothing missing.
 bool supports(const Machine& machine, const Target& target);
 
-/// Of the targets that `machine` supports, the one of highest f32 peak (ties: f64 peak, then name);
-/// null when there is none.
-TargetPtr best_target(const Machine& machine, const std::vector<TargetPtr>& targets);
+/// Of the targets that `machine` supports, the one of highest peak for `types`, the first of them
+/// first (ties: f32 peak, f64 peak, then name); null when there is none.
+TargetPtr best_target(const Machine& machine, const std::vector<TargetPtr>& targets,
+                      const std::vector<ScalarType>& types = {});
 
 struct Fingerprint {
   std::string isa;  // of the target

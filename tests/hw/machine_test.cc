@@ -64,6 +64,16 @@ TEST(Machine, the_best_target_is_the_fastest_that_runs) {
   EXPECT_EQ(best_target(made_up(), {all[2]}), nullptr);
 }
 
+TEST(Machine, the_best_target_for_bytes_has_instructions_for_them) {
+  const TargetPtr wide = native("wide", 16, {"wide"});
+  auto bytes = std::make_shared<Target>(*native("with_bytes", 16, {"wide"}));
+  bytes->peak[ScalarType::kI8] = 64;
+  const std::vector<TargetPtr> all = {bytes, wide};
+  EXPECT_EQ(best_target(made_up(), all, {ScalarType::kI8, ScalarType::kI32})->name, "with_bytes");
+  EXPECT_EQ(best_target(made_up(), all, {ScalarType::kF32})->name, "wide") << "a tie: by name";
+  EXPECT_EQ(best_target(made_up(), all)->name, "wide");
+}
+
 TEST(Machine, measured_caches_replace_the_targets_figures) {
   auto t = std::make_shared<Target>();
   auto registers = std::make_shared<Memory>();
