@@ -34,6 +34,21 @@ bool Nest::rows_overlap() const {
   });
 }
 
+std::vector<std::string> Nest::windows() const {
+  std::vector<std::string> out;
+  for (const NestLoop& l : loops) {
+    const auto moves_rows = [&](const Operand& o) {
+      return o.along_vector &&
+             std::any_of(o.moved.begin(), o.moved.end(), [&](const std::set<std::string>& by) {
+               return by.count(l.name) && by.count(row_loop) && !by.count(vector_loop);
+             });
+    };
+    if (!l.in_output && l.extent && std::any_of(operands.begin(), operands.end(), moves_rows))
+      out.push_back(l.name);
+  }
+  return out;
+}
+
 bool Nest::ends_in_product() const {
   const size_t n = loops.size();
   return n >= 3 && loops[n - 1].name == reduction_loop && loops[n - 2].name == vector_loop &&
@@ -351,9 +366,14 @@ class PerfectNest {
     Operand o;
     o.buffer = r.name.name();
     o.rank = static_cast<int>(r.idx.size());
-    for (const ExprPtr& e : r.idx)
+    for (const ExprPtr& e : r.idx) {
+      o.moved.emplace_back();
       for (size_t k = 0; k < iters_.size(); ++k)
-        if (mentions(e, iters_[k])) o.loops.push_back(nest_.loops[k].name);
+        if (mentions(e, iters_[k])) {
+          o.loops.push_back(nest_.loops[k].name);
+          o.moved.back().insert(nest_.loops[k].name);
+        }
+    }
     for (size_t k = 0; k < iters_.size(); ++k)
       if (const int d = dimension_along(r.idx, k); d >= 0) o.dimension[nest_.loops[k].name] = d;
     o.along_vector = vector_iter_.valid() && mentions(r.idx.back(), vector_iter_);

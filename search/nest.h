@@ -3,6 +3,7 @@
 // along, and what is reused where. Nothing here knows a kernel's name. Start at inspect_nest.
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct Operand {
   int turned = -1;
   /// Of the loops that move one dimension alone, and no other loop moves that: which.
   std::map<std::string, int> dimension;
+  std::vector<std::set<std::string>> moved;  // by dimension: the loops that move it
   int rank = 0;
   bool one_way = true;  // the statement reads it at one element at a time
 
@@ -82,6 +84,9 @@ struct Nest {
   const NestLoop* find(const std::string& loop) const;
   /// Do neighbouring rows read the same elements of an operand that vectors are read of?
   bool rows_overlap() const;
+  /// Loops of the sum, of known length, that move what vectors are read of as the rows do, r of
+  /// image[y + r, ..].
+  std::vector<std::string> windows() const;
   /// Are the innermost loops rows, vectors and sum, in that order, as register_block wants them?
   bool ends_in_product() const;
 };

@@ -47,6 +47,11 @@ const char kDownColumns[] = "down columns";
 // of every row for each strip.
 const char kAcrossRows[] = "across rows";
 
+// Rows that the windows of a tile's results share may come in turn, each read once for all of them.
+const char kSharedRows[] = "shared rows";
+// Steps of such a tile, all of which are written out, at most.
+constexpr int64_t kMostWritten = 64;
+
 std::string tag_of(const char* order, const std::string& vectors) {
   return order + (", " + vectors);
 }
@@ -102,7 +107,31 @@ Stage sum_strips(const Contraction& c, const std::vector<std::string>& order) {
   return stage;
 }
 
-// The tiles, each also down a column, and across the rows.
+// How many rows the tiles of a move have; 0: not known.
+int64_t height_of(const Contraction& c, const Move& move) {
+  const ScheduleStep& rows = move.steps.front();
+  if (rows.op != "block_loop") return c.extent(c.i).value_or(0);
+  const Value* sizes = value_of(rows, "sizes");
+  const Value* first = sizes && sizes->as<ValueList>() ? &sizes->as<ValueList>()->front() : sizes;
+  return first && first->as<int64_t>() ? *first->as<int64_t>() : 0;
+}
+
+// Every tile with a window also so that its rows share what they read.
+void share_rows(const Contraction& c, Stage& stage) {
+  const size_t plain = stage.moves.size();
+  for (const std::string& window : c.nest.windows())
+    for (size_t k = 0; k < plain; ++k) {
+      const int64_t height = height_of(c, stage.moves[k]);
+      if (height < 2 || height * *c.extent(window) > kMostWritten) continue;
+      Move move = stage.moves[k];
+      for (ScheduleStep& step : move.steps)
+        if (step.op == "sum_block") step = sum_block_step(c.i, c.j, c.unit, window);
+      move.tag = kSharedRows;
+      stage.moves.push_back(std::move(move));
+    }
+}
+
+// The tiles, each also down a column, and across the rows; and with what their rows share.
 Stage sum_tiles(const Contraction& c, const std::vector<std::string>& order) {
   Stage stage =
       register_tiles(c, {sum_block_step(c.i, c.j, c.unit), unroll_registers_step(c.unit)});
@@ -121,6 +150,7 @@ Stage sum_tiles(const Contraction& c, const std::vector<std::string>& order) {
     if (!outside.empty()) with_rows(outside, kDownColumns);
     if (c.nest.rows_overlap()) with_rows(c.outer_of(c.j), kAcrossRows);
   }
+  share_rows(c, stage);
   return stage;
 }
 
@@ -151,7 +181,7 @@ SearchSpace sums_space(const Contraction& c) {
   const std::vector<std::string> order = bring_together(c, space.prologue);
   space.stages.push_back(sum_strips(c, order));
   space.stages.push_back(sum_tiles(c, order));
-  space.in_turn = {kDownColumns, kAcrossRows};
+  space.in_turn = {kDownColumns, kAcrossRows, kSharedRows};
   Stage steps{"interleave", {{{}, "", ""}}};
   // The tiles' sums are chains already: this saves branches and lets loads go ahead.
   for (const int64_t factor : {2, 4})

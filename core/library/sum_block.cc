@@ -8,6 +8,7 @@
 #include "core/library/operator_values.h"
 #include "core/library/staging.h"
 #include "core/library/tiles.h"
+#include "core/library/window_rows.h"
 
 namespace exotune {
 // Register tiles for sums that are no plain products, or run over several loops (convolutions,
@@ -138,7 +139,8 @@ ProcPtr with_tiles_of_sums(ProcPtr p, SumNest& nest) {
 struct TileParts {
   ProcPtr proc;
   Path begin, sums, end;
-  Path inner;  // in `sums`, the loop over i: the loops of the sum are in front
+  Path inner;                 // in `sums`, the loop over i: the loops of the sum are in front
+  std::vector<Path> columns;  // the loops over j in `sums`
   bool begins = false, ends = false;
 };
 
@@ -162,6 +164,7 @@ TileParts apart(ProcPtr p, const SumNest& nest) {
     p = lift_scope(p, at(p, child(parts.inner)));
     parts.inner = child(parts.inner);
   }
+  parts.columns = {child(parts.inner)};
   // From the last to the first, so that the places of those before stay.
   for (int k = size_of_block(p, child(child(parts.inner))); k-- > 0;)
     p = products_apart(p, child(child(parts.inner), k));
@@ -169,18 +172,42 @@ TileParts apart(ProcPtr p, const SumNest& nest) {
   return parts;
 }
 
+// The rows that windows share in turn, read once each: the loop over the window's rows comes inside
+// the other loops of the sum first.
+void share_rows(TileParts& parts, const std::string& window) {
+  Path loop = parts.sums;
+  while (loop != parts.inner && loop_at(parts.proc, loop).iter.name() != window) loop = child(loop);
+  if (loop == parts.inner)
+    throw SchedulingError("sum_block: `" + window + "` is no loop of the sum");
+  for (; child(loop) != parts.inner; loop = child(loop))
+    parts.proc = reorder_loops(parts.proc, at(parts.proc, loop));
+  WindowRows shared = window_rows(parts.proc, loop);
+  parts.proc = std::move(shared.proc);
+  parts.columns = std::move(shared.rows);
+  // No other loop around them: what ends the sums stands behind all of the rows.
+  if (loop == parts.sums) parts.end = sibling(parts.sums, static_cast<int>(parts.columns.size()));
+}
+
+// The loop at `path` along vectors, and what is the same for all of them in front of what it
+// became.
+ProcPtr in_vectors_hoisted(ProcPtr p, const Path& path, const VectorUnit& unit) {
+  const int before = size_of_block(p, path);
+  p = vectorize(p, at(p, path), unit, VectorTail::kCutAndPredicate);
+  for (int more = size_of_block(p, path) - before; more >= 0; --more)
+    if (Cursor loop = at(p, sibling(path, more)); loop.is<For>()) p = hoist_from_loop(p, loop);
+  return p;
+}
+
 // Vectors for everything, what comes last in the program first, so that earlier paths stay.
 ProcPtr tile_in_vectors(ProcPtr p, const TileParts& parts, const std::vector<Path>& loads,
                         const VectorUnit& unit, bool reads_first) {
-  const Path& inner = parts.inner;
   // What begins the sums first: then only sums of these lanes read what it writes there. Both
   // before the end is in vectors, which compute with all lanes.
   if (parts.begins) p = run_to_whole_vectors(p, innermost(p, parts.begin), unit.lanes);
-  p = run_to_whole_vectors(p, child(inner), unit.lanes);
+  for (const Path& columns : parts.columns) p = run_to_whole_vectors(p, columns, unit.lanes);
   if (parts.ends) p = end_in_vectors(p, parts.end, unit, reads_first);
-  p = vectorize(p, at(p, child(inner)), unit, VectorTail::kCutAndPredicate);
-  for (int k = static_cast<int>(block_at(*p, child(inner)).size()) - 1; k >= 0; --k)
-    if (Cursor loop = at(p, child(inner, k)); loop.is<For>()) p = hoist_from_loop(p, loop);
+  for (auto columns = parts.columns.rbegin(); columns != parts.columns.rend(); ++columns)
+    p = in_vectors_hoisted(p, *columns, unit);
   for (auto load = loads.rbegin(); load != loads.rend(); ++load)
     p = vectorize(p, at(p, innermost(p, *load)), unit, VectorTail::kCutAndPredicate);
   if (parts.begins)
@@ -190,7 +217,8 @@ ProcPtr tile_in_vectors(ProcPtr p, const TileParts& parts, const std::vector<Pat
 
 // The order of the rewrites matters only for paths: each works on the last part of the program
 // first.
-ProcPtr sum_block_one(ProcPtr p, SumNest nest, const VectorUnit& unit, bool reads_first) {
+ProcPtr sum_block_one(ProcPtr p, SumNest nest, const VectorUnit& unit, bool reads_first,
+                      const std::string& window) {
   const Path first_tile = nest.top;
   p = with_scalars(std::move(p), nest);
   if (!sums_of(block_at(*p, nest.body(0))))
@@ -202,15 +230,21 @@ ProcPtr sum_block_one(ProcPtr p, SumNest nest, const VectorUnit& unit, bool read
     p = split_last_dim(p, tile, unit.lanes);
     p = set_memory(p, at(p, tile), unit.memory);
   }
+  if (!window.empty()) {
+    parts.proc = std::move(p);
+    share_rows(parts, window);
+    return tile_in_vectors(parts.proc, parts, {}, unit, reads_first);
+  }
   SharedTiles shared = stage_shared(p, parts.inner, unit.lanes, unit.memory);
   parts.inner = shared.rows;
+  parts.columns = {child(parts.inner)};
   return tile_in_vectors(std::move(shared.proc), parts, shared.loads, unit, reads_first);
 }
 
 }  // namespace
 
 ProcPtr sum_block(ProcPtr p, const std::string& i, const std::string& j, const VectorUnit& unit,
-                  bool reads_first) {
+                  bool reads_first, const std::string& window) {
   std::vector<Cursor> loops = require_loops(p, i);
   bool found = false;
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
@@ -220,7 +254,7 @@ ProcPtr sum_block(ProcPtr p, const std::string& i, const std::string& j, const V
     if (!inner || inner->iter.name() != j || !literal_extent(loop_at(p, nest.top)) ||
         !sums_of(inner->body))
       continue;
-    p = sum_block_one(p, nest, unit, reads_first);
+    p = sum_block_one(p, nest, unit, reads_first, window);
     found = true;
   }
   if (!found)
@@ -236,12 +270,12 @@ std::vector<Operator> sum_block_operators() {
   return {
       {"sum_block",
        {proc(), string("i"), string("j"), integer("vw"), memory("mem_type"), procs("instructions"),
-        boolean("reads_first", false)},
+        boolean("reads_first", false), string("window", "")},
        "for i: for j: s = b; for r..: s += x * y; out = f(s)  ->  for r..: for i: for j:, s[i, j] "
        "in registers",
        [](const OperatorArgs& a) -> Value {
-         return sum_block(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
-                          a.boolean(6));
+         return sum_block(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5), a.boolean(6),
+                          a.string(7));
        }},
   };
 }

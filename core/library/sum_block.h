@@ -33,9 +33,14 @@ namespace exotune {
 /// short, a masked vector of one row lies over the beginning of the next; a load of that waits
 /// until the store before it has left the core.
 ///
+/// `window`: the name of one of r1 .. rn, of literal extent, that moves what is read the way i does
+/// (x[i + r]): it comes inside the others, and the rows that are read in turn, each once for all
+/// rows of the tile in whose window it lies (window_rows). Sums over other loops beside it take
+/// their terms in another order then.
+///
 /// InvalidCursorError when no nest is of this form.
 /// Proposed for sums over several loops, and other sums than products: likewise.
 ProcPtr sum_block(ProcPtr p, const std::string& i, const std::string& j, const VectorUnit& unit,
-                  bool reads_first = false);
+                  bool reads_first = false, const std::string& window = "");
 
 }  // namespace exotune

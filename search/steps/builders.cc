@@ -67,8 +67,10 @@ ScheduleStep register_block_step(const std::string& rows, const std::string& col
 }
 
 ScheduleStep sum_block_step(const std::string& rows, const std::string& columns,
-                            const VectorValues& unit) {
-  return unit.step("sum_block", {rows, columns});
+                            const VectorValues& unit, const std::string& window) {
+  ScheduleStep step = unit.step("sum_block", {rows, columns});
+  if (!window.empty()) step.named = {{"window", window}};
+  return step;
 }
 
 ScheduleStep unroll_registers_step(const VectorValues& unit) {

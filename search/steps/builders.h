@@ -60,9 +60,10 @@ bool lasts_for_asking(std::optional<int64_t> terms);
 /// Sums of a tile in registers, along three loops; `apart`: added to the result in the end.
 ScheduleStep register_block_step(const std::string& rows, const std::string& columns,
                                  const std::string& sum, const VectorValues& unit, bool apart);
-/// The same for sums over several loops.
+/// The same for sums over several loops; `window`: the one of them that moves what is read the way
+/// rows do, of rows that are read once for all of the tile ("": none).
 ScheduleStep sum_block_step(const std::string& rows, const std::string& columns,
-                            const VectorValues& unit);
+                            const VectorValues& unit, const std::string& window = "");
 ScheduleStep unroll_registers_step(const VectorValues& unit);
 ScheduleStep interleave_step(const std::string& loop, int64_t factor);
 
