@@ -154,7 +154,8 @@ Stage sum_tiles(const Contraction& c, const std::vector<std::string>& order) {
   return stage;
 }
 
-// What a tile may have of terms in a row: a filter of 5 x 5, not 32 channels of one.
+// What a tile may have of terms in a row, of all its results: a filter of 5 x 5, not 32 channels of
+// one. Compilers take seconds for much more.
 constexpr int64_t kMostTerms = 27;
 
 // The innermost sums, all their terms written out. A filter's weights then stay in registers, and
@@ -165,7 +166,7 @@ std::vector<Steps> short_sums(const Contraction& c) {
   int64_t terms = 1;
   for (auto loop = c.nest.loops.rbegin(); loop != c.nest.loops.rend(); ++loop) {
     if (loop->in_output) continue;
-    if (!loop->extent || terms * *loop->extent > kMostTerms) break;
+    if (!loop->extent || terms * *loop->extent * c.nest.results > kMostTerms) break;
     terms *= *loop->extent;
     steps.push_back({"unroll_all", {loop->name}});
     out.push_back(steps);
