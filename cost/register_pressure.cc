@@ -7,8 +7,13 @@ namespace exotune {
 
 namespace {
 
-bool uses(const StmtPtr& s, Sym name) {
-  return (s->bloom & name.bloom()) == name.bloom() && mentions(s, name);
+// Everything that the statement reads or writes, in what is inside it, too.
+void collect_named(const StmtPtr& s, std::set<Sym>& into) {
+  if (const Assign* a = s->as<Assign>()) into.insert(a->name);
+  if (const Reduce* r = s->as<Reduce>()) into.insert(r->name);
+  for (const ExprPtr& e : stmt_exprs(*s)) collect_symbols(e, into);
+  for (const StmtPtr& inner : body_of(*s)) collect_named(inner, into);
+  for (const StmtPtr& inner : orelse_of(*s)) collect_named(inner, into);
 }
 
 // Does an instruction's body write the whole formal before anything in it reads it?
@@ -47,33 +52,41 @@ struct Span {
   size_t first = 0, last = 0;
 };
 
-// The register's values in the block, one after the other; nothing: it holds one through all of it,
-// from before.
-std::vector<Span> spans_of(const Block& body, Sym name, bool from_outside) {
-  std::vector<Span> out;
-  for (size_t k = 0; k < body.size(); ++k) {
-    if (body[k]->as<Alloc>() || !uses(body[k], name)) continue;
-    const bool anew = begins_anew(body[k], name);
-    if (out.empty() && from_outside && !anew) return {};
-    if (out.empty() || anew)
-      out.push_back({k, k});
+// A register's values in the block, one after the other, or one through all of it, from before.
+struct RegisterValues {
+  std::vector<Span> spans;
+  bool through = false;
+
+  void used(size_t at, bool anew, bool from_outside) {
+    if (through) return;
+    if (spans.empty() && from_outside && !anew)
+      through = true;
+    else if (spans.empty() || anew)
+      spans.push_back({at, at});
     else
-      out.back().last = k;
+      spans.back().last = at;
   }
-  return out;
-}
+};
 
 }  // namespace
 
 double register_pressure(const For& f, const std::map<Sym, double>& registers,
                          const std::set<Sym>& outside) {
+  std::map<Sym, RegisterValues> values;
+  for (size_t k = 0; k < f.body.size(); ++k) {
+    if (f.body[k]->as<Alloc>()) continue;
+    std::set<Sym> named;
+    collect_named(f.body[k], named);
+    for (const Sym name : named)
+      if (const auto r = registers.find(name); r != registers.end() && r->second > 0)
+        values[name].used(k, begins_anew(f.body[k], name), outside.count(name) > 0);
+  }
   double through = 0;
   std::vector<double> at(f.body.size() + 1, 0);
-  for (const auto& [name, count] : registers) {
-    if (count == 0 || !mentions(f.body, name)) continue;
-    const std::vector<Span> spans = spans_of(f.body, name, outside.count(name) > 0);
-    if (spans.empty()) through += count;
-    for (const Span& span : spans) {
+  for (const auto& [name, held] : values) {
+    const double count = registers.at(name);
+    if (held.through) through += count;
+    for (const Span& span : held.spans) {
       at[span.first] += count;
       at[span.last] -= count;
     }
