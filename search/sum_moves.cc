@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include "search/contraction_moves.h"
 
@@ -49,6 +50,7 @@ const char kAcrossRows[] = "across rows";
 
 // Rows that the windows of a tile's results share may come in turn, each read once for all of them.
 const char kSharedRows[] = "shared rows";
+const char kOwnRows[] = "rows of their own";
 // Steps of such a tile, all of which are written out, at most.
 constexpr int64_t kMostWritten = 64;
 
@@ -119,6 +121,9 @@ int64_t height_of(const Contraction& c, const Move& move) {
 // Every tile with a window also so that its rows share what they read.
 void share_rows(const Contraction& c, Stage& stage) {
   const size_t plain = stage.moves.size();
+  if (!c.nest.windows().empty())
+    for (Move& move : stage.moves)
+      if (move.tag.empty()) move.tag = kOwnRows;
   for (const std::string& window : c.nest.windows())
     for (size_t k = 0; k < plain; ++k) {
       const int64_t height = height_of(c, stage.moves[k]);
@@ -174,6 +179,27 @@ std::vector<Steps> short_sums(const Contraction& c) {
   return out;
 }
 
+// Steps for loops of the sum, after the tiles. A window whose rows were shared is no loop any more:
+// what names one is for the other tiles, and without it for these.
+void add_steps(const Contraction& c, const Steps& all, Stage& stage) {
+  const std::vector<std::string> windows = c.nest.windows();
+  const auto is_left = [&](const ScheduleStep& step) {
+    const std::string* loop = step.args.front().as<std::string>();
+    return !loop || std::find(windows.begin(), windows.end(), *loop) == windows.end();
+  };
+  Steps left;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(left), is_left);
+  if (left.size() == all.size()) {
+    stage.moves.push_back({all, "", ""});
+    return;
+  }
+  for (const char* tiles : {kOwnRows, kDownColumns, kAcrossRows})
+    stage.moves.push_back({all, "", tiles});
+  const bool known = std::any_of(stage.moves.begin(), stage.moves.end(),
+                                 [&](const Move& m) { return key_of(m.steps) == key_of(left); });
+  if (!known) stage.moves.push_back({left, "", kSharedRows});
+}
+
 }  // namespace
 
 SearchSpace sums_space(const Contraction& c) {
@@ -185,9 +211,8 @@ SearchSpace sums_space(const Contraction& c) {
   space.in_turn = {kDownColumns, kAcrossRows, kSharedRows};
   Stage steps{"interleave", {{{}, "", ""}}};
   // The tiles' sums are chains already: this saves branches and lets loads go ahead.
-  for (const int64_t factor : {2, 4})
-    steps.moves.push_back({{interleave_step(c.k, factor)}, "", ""});
-  for (Steps& all : short_sums(c)) steps.moves.push_back({std::move(all), "", ""});
+  for (const int64_t factor : {2, 4}) add_steps(c, {interleave_step(c.k, factor)}, steps);
+  for (const Steps& all : short_sums(c)) add_steps(c, all, steps);
   space.stages.push_back(std::move(steps));
   return space;
 }
