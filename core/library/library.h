@@ -50,3 +50,4 @@
 #include "core/library/triangles.h"          // corners as squares
 #include "core/library/vector_loops.h"       // parts of vectorized loops
 #include "core/library/vectorize.h"          // lanes to instructions
+#include "core/library/window_rows.h"        // rows that windows share

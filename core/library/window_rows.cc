@@ -1,6 +1,5 @@
 #include "core/library/window_rows.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "core/ir/normal_form.h"
@@ -11,6 +10,9 @@
 namespace exotune {
 
 namespace {
+
+constexpr int64_t kMostSums = 1024;  // that are written out: their order takes its square of proofs
+constexpr int64_t kFarthestStep = int64_t{1} << 40;  // that a step moves: keys are products with it
 
 // What a step of either loop moves in the one index that both move.
 struct Moves {
@@ -24,8 +26,11 @@ std::optional<Moves> moves_of(const ProcPtr& p, const Path& columns, Sym i, Sym 
     for (const Read* read : data_reads(at(p, sibling(body, k)).rhs().expr()))
       for (const ExprPtr& index : read->idx) {
         const std::optional<Affine> a = affine(index);
-        if (a && a->coeff_of(i) != 0 && a->coeff_of(r) != 0)
-          return Moves{a->coeff_of(i), a->coeff_of(r), read->name.name()};
+        const auto moves = [&](Sym loop) {
+          const int64_t by = a ? a->coeff_of(loop) : 0;
+          return by != 0 && by < kFarthestStep && by > -kFarthestStep;
+        };
+        if (moves(i) && moves(r)) return Moves{a->coeff_of(i), a->coeff_of(r), read->name.name()};
       }
   return std::nullopt;
 }
@@ -63,10 +68,17 @@ WindowRows window_rows(ProcPtr p, const Path& window) {
   if (!taps || !height || !moves)
     throw SchedulingError("window_rows: `" + r.iter.name() + "` and `" + i.iter.name() +
                           "` are no loops of known length that move what is read together");
+  if (*taps < 1 || *height < 1 || *taps > kMostSums || *height > kMostSums / *taps)
+    throw SchedulingError("window_rows: `" + r.iter.name() + "` and `" + i.iter.name() +
+                          "` make no sums, or more than " + std::to_string(kMostSums) +
+                          " that would be written out");
   p = unroll_loop(p, at(p, window));
+  // Rows in the direction in which the window goes, so that each sum keeps its order.
+  const int64_t forward = moves->r > 0 ? 1 : -1;
   std::vector<int64_t> keys;
   for (int64_t k = 0; k < *taps; ++k)
-    for (int64_t row = 0; row < *height; ++row) keys.push_back(moves->i * row + moves->r * k);
+    for (int64_t row = 0; row < *height; ++row)
+      keys.push_back(forward * (moves->i * row + moves->r * k));
   for (int k = static_cast<int>(*taps); k-- > 0;) p = unroll_loop(p, at(p, sibling(window, k)));
   p = fused(sorted(std::move(p), window, keys), window, keys);
   WindowRows out;

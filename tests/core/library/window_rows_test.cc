@@ -68,10 +68,19 @@ def column(w: f32[3], x: f32[6, 4], y: f32[4, 4]):
         for j in seq(0, 4):
             for r in seq(0, 3):
                 y[i, j] += w[r] * x[i + r, j]
+
+@proc
+def upwards(w: f32[3], x: f32[6, 4], y: f32[4, 4]):
+    for i in seq(0, 4):
+        for j in seq(0, 4):
+            for r in seq(0, 3):
+                y[i, j] += w[r] * x[i + 2 - r, j]
 )");
-  const ProcPtr p = machine.find("column"), q = sum_block(p, "i", "j", machine.unit, false, "r");
-  expect_same_result(p, q, str(*q));
-  EXPECT_FALSE(reassociates(q)) << str(*q);
+  for (const char* name : {"column", "upwards"}) {
+    const ProcPtr p = machine.find(name), q = sum_block(p, "i", "j", machine.unit, false, "r");
+    expect_same_result(p, q, str(*q));
+    EXPECT_FALSE(reassociates(q)) << str(*q);
+  }
 }
 
 std::string refusal_of(const std::string& kernel, const std::string& window) {
@@ -104,6 +113,15 @@ def k(R: size, w: f32[R], x: f32[R + 3, 4], y: f32[4, 4]):
                 y[i, j] += w[r] * x[i + r, j]
 )";
   EXPECT_NE(refusal_of(unknown, "r").find("of known length"), std::string::npos);
+  const std::string endless = R"(
+@proc
+def k(w: f32[5000], x: f32[5003, 4], y: f32[4, 4]):
+    for i in seq(0, 4):
+        for j in seq(0, 4):
+            for r in seq(0, 5000):
+                y[i, j] += w[r] * x[i + r, j]
+)";
+  EXPECT_NE(refusal_of(endless, "r").find("more than 1024"), std::string::npos);
 }
 
 }  // namespace
