@@ -2,7 +2,6 @@
 // its sums in registers and computes the same, boundaries included.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <set>
 
 #include "core/frontend/parser.h"
@@ -148,63 +147,65 @@ INSTANTIATE_TEST_SUITE_P(Forms, Convolution,
                                          "template_match"),
                          [](const auto& info) { return std::string(info.param); });
 
+SearchSpace space_of(const std::string& name) {
+  return space_for(inspect_nest(*kernel(name)), *target(), target()->levels);
+}
+
+// Moves of the kernel's space that leave schedules with the tag.
+int tagged(const std::string& name, const std::string& tag) {
+  const SearchSpace space = space_of(name);
+  int out = 0;
+  for (const Stage& stage : space.stages)
+    for (const Move& m : stage.moves) out += m.tag == tag;
+  return out;
+}
+
+// How many schedules of the kernel are as `is_so` says, each of which must compute what it does.
+template <class IsSo>
+int found(const std::string& name, IsSo is_so) {
+  BeamContext context;
+  context.instructions = instruction_values(*target());
+  const ProcPtr before = kernel(name);
+  const BeamResult result = beam_search(before, space_of(name), context, {.width = 20, .keep = 40});
+  int out = 0;
+  for (const BeamState& s : result.states) {
+    const std::string text = str(*s.proc);
+    if (!is_so(s, text)) continue;
+    ++out;
+    expect_same_result(before, s.proc, text);
+  }
+  return out;
+}
+
+// Does the one stand in the text, and the other behind it?
+bool in_order(const std::string& text, const std::string& first, const std::string& second) {
+  const size_t a = text.find(first), b = text.find(second);
+  return a != std::string::npos && b != std::string::npos && a < b;
+}
+
 // Tiles of columns may go down the rows, where rows share what they read; products have none that
 // do.
 TEST(DownColumns, is_tried_where_neighbouring_rows_read_the_same) {
-  const auto down = [](const std::string& name) {
-    const SearchSpace space = space_for(inspect_nest(*kernel(name)), *target(), target()->levels);
-    int out = 0;
-    for (const Stage& stage : space.stages)
-      for (const Move& m : stage.moves) out += m.tag == "down columns";
-    return out;
-  };
-  EXPECT_GT(down("depthwise"), 0);
-  EXPECT_GT(down("patches"), 0);
-  EXPECT_EQ(down("one_dimension"), 0);
-  BeamContext context;
-  context.instructions = instruction_values(*target());
-  const ProcPtr before = kernel("depthwise");
-  int outside = 0;
-  for (const BeamState& s :
-       beam_search(before, space_for(inspect_nest(*before), *target(), target()->levels), context,
-                   {.width = 20, .keep = 40})
-           .states) {
-    const std::string text = str(*s.proc);
-    const size_t tiles = text.find("for xo "), rows = text.find("for y ");
-    if (tiles == std::string::npos || rows == std::string::npos || tiles > rows) continue;
-    ++outside;
-    expect_same_result(before, s.proc, text);
-  }
-  EXPECT_GT(outside, 0);
+  EXPECT_GT(tagged("depthwise", "down columns"), 0);
+  EXPECT_GT(tagged("patches", "down columns"), 0);
+  EXPECT_EQ(tagged("one_dimension", "down columns"), 0);
+  EXPECT_GT(found("depthwise",
+                  [](const BeamState& /*s*/, const std::string& text) {
+                    return in_order(text, "for xo ", "for y ");
+                  }),
+            0);
 }
 
 // Rows of tiles may come before their strips, where the rows themselves overlap.
 TEST(AcrossRows, is_tried_where_the_rows_of_a_tile_read_the_same) {
-  const auto across = [](const std::string& name) {
-    const SearchSpace space = space_for(inspect_nest(*kernel(name)), *target(), target()->levels);
-    int out = 0;
-    for (const Stage& stage : space.stages)
-      for (const Move& m : stage.moves) out += m.tag == "across rows";
-    return out;
-  };
-  EXPECT_GT(across("template_match"), 0);
-  EXPECT_EQ(across("one_dimension"), 0);
-  EXPECT_EQ(across("plain"), 0) << "the vectors are the weights'";
-  BeamContext context;
-  context.instructions = instruction_values(*target());
-  const ProcPtr before = kernel("template_match");
-  const BeamResult result =
-      beam_search(before, space_for(inspect_nest(*before), *target(), target()->levels), context,
-                  {.width = 20, .keep = 40});
-  int inside = 0;
-  for (const BeamState& s : result.states) {
-    const std::string text = str(*s.proc);
-    const size_t strips = text.find("for xo "), rows = text.find("for yo ");
-    if (strips == std::string::npos || rows == std::string::npos || rows > strips) continue;
-    ++inside;
-    expect_same_result(before, s.proc, text);
-  }
-  EXPECT_GT(inside, 0);
+  EXPECT_GT(tagged("template_match", "across rows"), 0);
+  EXPECT_EQ(tagged("one_dimension", "across rows"), 0);
+  EXPECT_EQ(tagged("plain", "across rows"), 0) << "the vectors are the weights'";
+  EXPECT_GT(found("template_match",
+                  [](const BeamState& /*s*/, const std::string& text) {
+                    return in_order(text, "for yo ", "for xo ");
+                  }),
+            0);
 }
 
 // Rows that a tile's results share may come in turn: of images that vectors are read of, not of
@@ -216,45 +217,25 @@ TEST(SharedRows, are_tried_where_the_windows_of_a_tile_overlap) {
   EXPECT_EQ(windows("template_match"), std::vector<std::string>{"dy"});
   EXPECT_TRUE(windows("one_dimension").empty());
   EXPECT_TRUE(windows("plain").empty()) << "the vectors are the weights'";
-  BeamContext context;
-  context.instructions = instruction_values(*target());
-  const ProcPtr before = kernel("template_match");
-  int shared = 0;
-  for (const BeamState& s :
-       beam_search(before, space_for(inspect_nest(*before), *target(), target()->levels), context,
-                   {.width = 20, .keep = 40})
-           .states) {
-    const std::vector<std::string> lines = lines_of(s.steps);
-    if (std::none_of(lines.begin(), lines.end(), [](const std::string& line) {
-          return line.find("window='dy'") != std::string::npos;
-        }))
-      continue;
-    ++shared;
-    expect_same_result(before, s.proc, str(*s.proc));
-  }
-  EXPECT_GT(shared, 0);
+  EXPECT_GT(found("template_match",
+                  [](const BeamState& s, const std::string& /*text*/) {
+                    return key_of(s.steps).find("window='dy'") != std::string::npos;
+                  }),
+            0);
 }
 
 // Nine terms in a row; with three channels each there would be 27, and the space ends there.
 TEST(WrittenOut, a_filter_without_channels_is_written_out) {
-  const ProcPtr before = kernel("depthwise");
-  const SearchSpace space = space_for(inspect_nest(*before), *target(), target()->levels);
-  const auto unrolled = [](const Stage& stage) {
-    std::set<size_t> out;
-    for (const Move& m : stage.moves)
-      if (!m.steps.empty() && m.steps.front().op == "unroll_all") out.insert(m.steps.size());
-    return out;
-  };
-  EXPECT_EQ(unrolled(space.stages.back()), (std::set<size_t>{1, 2}));
-  BeamContext context;
-  context.instructions = instruction_values(*target());
-  int written_out = 0;
-  for (const BeamState& s : beam_search(before, space, context, {.width = 20, .keep = 40}).states) {
-    if (str(*s.proc).find("for d") != std::string::npos) continue;
-    ++written_out;
-    expect_same_result(before, s.proc, str(*s.proc));
-  }
-  EXPECT_GT(written_out, 0);
+  const SearchSpace space = space_of("depthwise");
+  std::set<size_t> unrolled;
+  for (const Move& m : space.stages.back().moves)
+    if (!m.steps.empty() && m.steps.front().op == "unroll_all") unrolled.insert(m.steps.size());
+  EXPECT_EQ(unrolled, (std::set<size_t>{1, 2}));
+  EXPECT_GT(found("depthwise",
+                  [](const BeamState& /*s*/, const std::string& text) {
+                    return text.find("for d") == std::string::npos;
+                  }),
+            0);
 }
 
 // One loop of results: vectors of them, many at a time, for each tap.
