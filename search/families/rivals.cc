@@ -211,14 +211,17 @@ std::vector<RivalLibrary> rival_libraries(const std::vector<Peer>& peers,
 }
 
 Rival load_rival(const RivalLibrary& library, int threads) {
-  // Libraries read it when they are loaded.
+  // Libraries read it when they are loaded or set up.
   clear_peer_environment();
   const std::string number = std::to_string(threads);
   for (const char* variable : {"OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "OMP_NUM_THREADS"})
     setenv(variable, number.c_str(), 1);
   if (!library.core_variable.empty())
     setenv(library.core_variable.c_str(), library.core.c_str(), 1);
-  return {library.name, library.paths};
+  Rival rival(library.name, library.paths);
+  // BLIS reads it at its first call otherwise, when the next one's words stand there.
+  if (auto* const init = reinterpret_cast<void (*)()>(rival.find("bli_init"))) init();
+  return rival;
 }
 
 std::string Workload::title(bool is_double) const {

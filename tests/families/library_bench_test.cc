@@ -2,7 +2,10 @@
 // one run of the real thing at small sizes, which measures and judges nothing.
 #include "search/families/library_bench.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmath>
 
@@ -128,6 +131,35 @@ TEST(LibraryBench, libraries_with_threads_are_timed_in_processes_of_their_own) {
     EXPECT_GT(p.ratios[0], 1) << "the best of several calls: 200 us over 20 and what is between";
     EXPECT_TRUE(std::isnan(p.ratios[1])) << "it ended with abort";
     EXPECT_EQ(p.against_best(), p.ratios[0]);
+  }
+}
+
+// BLIS reads its words when it is first called, long after the next library took them away.
+TEST(LibraryBench, blis_keeps_the_core_that_it_is_held_to) {
+  const char* file = "libblis.so.4";
+  void* const here = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  if (here == nullptr) GTEST_SKIP() << "no BLIS here";
+  dlclose(here);
+  RivalLibrary blis;
+  blis.name = "blis";
+  blis.paths = {file};
+  blis.core_variable = "BLIS_ARCH_TYPE";
+  RivalLibrary next;
+  next.name = "next";
+  next.paths = {""};
+  // Penryn and zen3: it would choose one of them by itself at most, and runs nothing of them here.
+  for (const int core : {5, 6}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      blis.core = std::to_string(core);
+      const Rival loaded = load_rival(blis);
+      load_rival(next);
+      auto* const chosen = reinterpret_cast<int (*)()>(loaded.find("bli_arch_query_id"));
+      _exit(chosen != nullptr && chosen() == core ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0) << "core " << core;
   }
 }
 
