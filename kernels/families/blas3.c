@@ -36,6 +36,7 @@ enum {
   kFourStrips = 4 * kStrip, /* columns that go back from there at once */
   kTinyTriangle = ${tiny_triangle}, /* rows and columns up to which a triangle is multiplied by in the entry point */
   kTinySolved = ${tiny_solved}, /* and solved with */
+  kFewColumns = ${lanes} < 16 ? ${lanes} / 2 : 8, /* at the end of a row, up to which sums along the depth are formed */
   kRowsAtOnce = 256, /* of a first factor turned over, for the last few columns */
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
   kMirrored = 12, /* up to which that is mirrored element by element */
@@ -163,15 +164,32 @@ static void ${p}bring_strips(struct ${p}factor f, int64_t i, int64_t j, int64_t 
 
 /* ---- the product ---- */
 
-/* Columns of C, one after the other, each of A's rows times a column of B. */
+/* Rows of a tile whose sums with so many columns are formed at once. */
+static inline int64_t ${p}rows_of(int64_t columns) {
+  return columns == 2 ? ${rows_of_2} : columns == 4 ? ${rows_of_4} : ${rows_of_8};
+}
+
+/* A few columns of C: A's rows times columns of B, which come to where they stand side by side. What is no whole tile of
+ * rows goes by columns. */
 static __attribute__((noinline)) void ${p}columns(int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                                                   const ${real}* A, int64_t lda, const ${real}* B,
                                                   int64_t ldb, ${real}* C, int64_t ldc) {
-  ${real} column[kDepth];
-  for (int64_t j = 0; j < w; ++j) {
-    for (int64_t l = 0; l < k; ++l) column[l] = B[l * ldb + j];
-    K(${p}gemm_dots)(m, k, alpha, IN2(A, lda), IN(column, k, 1), EXO_WINDOW(exo_win_1${T}, C + j, ldc));
+  ${real} columns[kFewColumns * ${depth}] __attribute__((aligned(64)));
+  for (int64_t j = 0; j < w; ++j)
+    for (int64_t l = 0; l < k; ++l) columns[j * ${depth} + l] = B[l * ldb + j];
+  int64_t done = 0;
+  if (w > 1) {
+    const int64_t together = w <= 2 ? 2 : w <= 4 ? 4 : 8, rows = ${p}rows_of(together), tiles = m / rows;
+    for (int64_t j = w; j < together; ++j) memset(columns + j * ${depth}, 0, k * sizeof(${real}));
+    if (tiles > 0)
+      (together == 2 ? K(${p}gemm_few2) : together == 4 ? K(${p}gemm_few4) : K(${p}gemm_few8))(
+          tiles, w, k, alpha, IN2(A, lda), columns, OUT2(C, ldc));
+    done = tiles * rows;
   }
+  if (done == m) return;
+  A += done * lda, C += done * ldc;
+  for (int64_t j = 0; j < w; ++j)
+    K(${p}gemm_dots)(m - done, k, alpha, IN2(A, lda), IN(columns + j * ${depth}, k, 1), EXO_WINDOW(exo_win_1${T}, C + j, ldc));
 }
 
 /* The same where A's columns are contiguous: all of its rows at once, a column of C by way of the stack. */
@@ -189,14 +207,17 @@ static __attribute__((noinline)) void ${p}columns_turned(int64_t m, int64_t w, i
     }
 }
 
-/* Vectors along a few columns would be mostly empty: do sums along k, 8 steps dearer by the additions in the
- * end, take fewer steps for the last of w columns? Each reads all of A again: its steps are
+/* Vectors along a few columns would be mostly empty: do sums along k, some steps dearer by the additions in the
+ * end, take fewer steps for the last of w columns? One alone, and each where A is turned, reads all of A again: its steps are
  * dearer where that is not in the nearest cache. Where A is turned they are sums of its rows, to which columns are
  * brought, there and back. */
 static inline bool ${p}sums_along(bool turned, int64_t m, int64_t w, int64_t k) {
   const int64_t few = w % ${lanes}, step = m * k * (int64_t)sizeof(${real}) > 32768 ? ${far_step} : 1;
-  if (turned) return few > 0 && few * (step * k * m / ${lanes} + k + 2 * m + 60) < k * m / 2;
-  return few > 0 && few * (step * k / ${lanes} + 8) < k;
+  if (few == 0) return false;
+  if (turned) return few * (step * k * m / ${lanes} + k + 2 * m + 60) < k * m / 2;
+  if (few == 1) return step * k / ${lanes} + 8 < k;
+  const int64_t together = few <= 2 ? 2 : few <= 4 ? 4 : 8;
+  return few <= kFewColumns && m >= ${p}rows_of(together) && together * (k / ${lanes} + 6) < k;
 }
 
 /* C += alpha A B for a strip of w columns, k at most kDepth; A is turned when its columns are contiguous. */
@@ -377,7 +398,9 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
                                                         int64_t first_column, ${real}* C, int64_t ldc) {
   if (k == 0 || alpha == 0) return;
   const bool plain_b = !B.trans && B.shape == kGeneral && !B.brain;
-  const bool pack_b = !plain_b || m > (n > kManyColumns ? kFewRows : kMostPlain) || (m > ${tile_rows} && ${p}crowded(B.ld, k));
+  /* What is read once, column by column. */
+  const bool columns = A.shape == kGeneral && !A.brain && !A.trans && n <= kFewColumns && ${p}sums_along(false, m, n, k);
+  const bool pack_b = !plain_b || (!columns && (m > (n > kManyColumns ? kFewRows : kMostPlain) || (m > ${tile_rows} && ${p}crowded(B.ld, k))));
   const bool pack_a = A.shape != kGeneral || A.brain || (A.trans && n > 2 * kStrip && k > 64) ||
                       (pack_b && m > kFewRows && n > kManyColumns && k > kShallow / 2) ||
                       (n > kStrip && A.ld * sizeof(${real}) % 1024 == 0);

@@ -78,6 +78,9 @@ TYPED_TEST(Level3, gemm_multiplies) {
                                                     {47, 31, 400},
                                                     {135, 49, 390},
                                                     {300, 17, 9},
+                                                    {33, 20, 60},  // a few columns behind vectors
+                                                    {19, 50, 90},
+                                                    {41, 22, 130},
                                                     {3, 2100, 2},
                                                     {45, 70, 0}})
       for (const bool ta : {false, true})
