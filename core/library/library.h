@@ -32,6 +32,7 @@
 #include "core/library/reduction.h"          // sums in several chains
 #include "core/library/replacement.h"        // instructions in the place of loops
 #include "core/library/row_hints.h"          // rows asked for further on
+#include "core/library/row_products.h"       // rows times rows, vectors along the sum
 #include "core/library/script.h"             // schedules as text
 #include "core/library/shifted_loads.h"      // overlapping loads as shifts of registers
 #include "core/library/short_recurrences.h"  // corners and panels written out
