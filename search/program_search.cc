@@ -465,9 +465,10 @@ class ProgramSearch::Impl {
       cut_triangles(start, nest.path(), plans, depth);
     add(separate_operands(start, nest, sizes), "operands apart", plans, depth);
     add(transpose_operands(start, nest, sizes), "transposed operands", plans, depth);
-    if (request_.target->vector_memory)
-      add(transpose_results(start, nest, sizes, lanes_of(start)), "transposed results", plans,
-          depth);
+    if (!request_.target->vector_memory) return;
+    const int64_t lanes = lanes_of(start);
+    add(transpose_results(start, nest, sizes, lanes), "transposed results", plans, depth);
+    add(transpose_for_sums(start, nest, sizes, lanes), "operands along the sum", plans, depth);
   }
 
   void cut_triangles(const Schedule& start, const Path& nest, std::vector<Plan>& plans, int depth) {

@@ -10,6 +10,7 @@
 #include "search/moves/guards.h"
 #include "search/moves/inner_storage.h"
 #include "search/moves/own_arrays.h"
+#include "search/moves/quotients.h"
 #include "search/moves/recurrences.h"
 #include "search/moves/row_blocks.h"
 #include "search/moves/row_fusion.h"
@@ -38,6 +39,11 @@ Found all(const std::string& move, std::vector<Schedule> schedules) {
 
 Found unguarded(const Schedule& s, const StructureContext& /*c*/) {
   return one("no guards", without_guards(s));
+}
+
+// Iterations that share something by twos or fours: loops of their own.
+Found whole_quotients(const Schedule& s, const StructureContext& /*c*/) {
+  return one("quotients apart", without_quotients(s));
 }
 
 // Passes over more than the caches hold, as several streams.
@@ -132,8 +138,9 @@ Found fused_sweeps(const Schedule& s, const StructureContext& /*c*/) {
 }
 
 constexpr StructureMove kBeforeDistribution[] = {
-    streams,           turned_blocks,  components, unguarded,  blocks_of_rows, rows_side_by_side,
-    recurrence_blocks, closure_blocks, skewed,     by_columns, factors_inside, separable_windows,
+    streams,        turned_blocks,     components,        unguarded,      whole_quotients,
+    blocks_of_rows, rows_side_by_side, recurrence_blocks, closure_blocks, skewed,
+    by_columns,     factors_inside,    separable_windows,
 };
 constexpr StructureMove kAfterDistribution[] = {own_arrays, fused, staged_rows, fused_sweeps};
 

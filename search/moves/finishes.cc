@@ -47,6 +47,7 @@ class Finishing {
       if (sums_along(loop_named(outer), loop_named(inner)))
         for (const int64_t vectors : {4, 8, 2}) by_columns(outer, inner, vectors);
       over_blocks(outer, inner);
+      rows_by_rows(outer, inner);
     }
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k) {
       over_short_loops(k);
@@ -106,6 +107,49 @@ class Finishing {
     if (*extent < lanes || *extent > kShortRow * lanes) return;
     out_.push_back({"blocks of " + outer + " " + inner,
                     {{"optimize_block_sums", joined({Value(outer), Value(inner)}, *u), {}}}});
+  }
+
+  // Sums of rows with rows, C = A B', where both run along the sum: tiles of both, whose results
+  // are added up together. For few rows of one of them, which packing the other would not pay for.
+  void rows_by_rows(const std::string& inner, const std::string& sum) {
+    constexpr int64_t kFewRows = 16;      // more of both are for tiles of vectors of results
+    constexpr int64_t kLeastVectors = 2;  // of a row, beside the addition of its lanes
+    const int along = loop_named(sum), columns = loop_named(inner);
+    const int rows = o_.loops[static_cast<size_t>(columns)].parent;
+    const auto u = unit(along);
+    if (!u || rows < 0 || !sums_along(along, along)) return;
+    const auto extent = [&](int loop) { return o_.loops[static_cast<size_t>(loop)].extent; };
+    const int64_t lanes = target_.lanes_of(precision(along));
+    if (extent(along).value_or(kLeastVectors * lanes) < kLeastVectors * lanes) return;
+    const int64_t m = extent(rows).value_or(kFewRows), n = extent(columns).value_or(kFewRows);
+    if (m < 2 || n < 2 || std::min(m, n) > kFewRows || !share_rows(rows, columns, along)) return;
+    const int64_t results = registers_of(target_) / 2;  // the others hold what is added to them
+    std::set<std::pair<int64_t, int64_t>> tiles;
+    for (const int64_t most : {int64_t{4}, int64_t{2}, int64_t{8}}) {
+      const int64_t height = std::min(m, most), width = std::min(n, results / height);
+      if (!tiles.emplace(height, width).second || width < 2) continue;
+      const VectorValues values(target_, precision(along), instructions_);
+      Finish f{"rows by rows=" + std::to_string(height) + "x" + std::to_string(width) + " " + inner,
+               {}};
+      f.together = true;
+      f.steps.push_back(block_step(name(rows), halving(height, 1), name(rows) + "o"));
+      f.steps.push_back(block_step(inner, halving(width, 1), inner + "o", name(rows)));
+      f.steps.push_back(
+          values.step("multiply_rows", {Value(name(rows)), Value(inner), Value(sum)}));
+      out_.push_back(std::move(f));
+    }
+  }
+  // Is there what only the one of the two loops moves along the sum, and what only the other does?
+  bool share_rows(int rows, int columns, int along) const {
+    bool of_rows = false, of_columns = false;
+    for (const OutlineAccess& a : o_.accesses) {
+      if (a.writes() || a.loops.empty() || a.loops.back() != along || o_.stride(a, along) != 1)
+        continue;
+      const bool with_rows = o_.stride(a, rows) != 0, with_columns = o_.stride(a, columns) != 0;
+      of_rows = of_rows || (with_rows && !with_columns);
+      of_columns = of_columns || (with_columns && !with_rows);
+    }
+    return of_rows && of_columns;
   }
 
   std::optional<ValueList> unit(int loop) const { return unit_of(precision(loop)); }

@@ -150,6 +150,47 @@ std::optional<Schedule> transpose_operands(const Schedule& s, const Cursor& nest
   return turned_operands(s, nest, o, least_reuse, [&](const OutlineAccess&) { return along; });
 }
 
+namespace {
+
+// The longest loop of the nest that sums along what some operand has side by side; -1: none.
+int sum_along_rows(const Outline& o, const Path& nest) {
+  int best = -1;
+  for (int l = 0; l < static_cast<int>(o.loops.size()); ++l) {
+    bool sums = false, along = false;
+    for (const OutlineAccess& a : o.accesses) {
+      if (!is_prefix(nest, a.what.stmt) ||
+          std::find(a.loops.begin(), a.loops.end(), l) == a.loops.end())
+        continue;
+      if (a.writes() && o.stride(a, l) != 0) {
+        sums = false;
+        break;
+      }
+      sums = sums || a.writes();
+      along = along || (!a.writes() && o.stride(a, l) == 1);
+    }
+    const auto trips = [&](int loop) { return o.loops[static_cast<size_t>(loop)].trips; };
+    if (sums && along && (best < 0 || trips(l) > trips(best))) best = l;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<Schedule> transpose_for_sums(const Schedule& s, const Cursor& nest,
+                                           const std::map<std::string, int64_t>& sizes,
+                                           int64_t lanes, double least_reuse) {
+  constexpr double kLeastVectors = 2;  // of a sum, beside the addition of its lanes
+  const Outline o = outline_of(*s.proc, sizes);
+  const Path top = forward(s.proc, nest).path();
+  const int results = contiguous_loop(o, top), sum = sum_along_rows(o, top);
+  const auto vectors = [&](int loop) {
+    return o.loops[static_cast<size_t>(loop)].trips / static_cast<double>(lanes);
+  };
+  if (results < 0 || sum < 0 || 2 * vectors(results) > 1 || vectors(sum) < kLeastVectors)
+    return std::nullopt;
+  return turned_operands(s, nest, o, least_reuse, [&](const OutlineAccess&) { return sum; });
+}
+
 std::optional<Schedule> transpose_constants(const Schedule& s,
                                             const std::map<std::string, int64_t>& sizes,
                                             double least_reuse) {

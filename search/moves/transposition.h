@@ -16,6 +16,15 @@ std::optional<Schedule> transpose_operands(const Schedule& s, const Cursor& nest
                                            const std::map<std::string, int64_t>& sizes,
                                            double least_reuse = 4);
 
+/// for i: for j: for k: C[i, j] += A[i, k] * B[k, j]
+///   ->  B_t[j, k] = B[k, j] ; for i: for j: for k: C[i, j] += A[i, k] * B_t[j, k]     (stage_view)
+///
+/// Where the loop in which the result is contiguous has at most half as many iterations as vectors
+/// have `lanes`: vectors along the sum instead, if another operand lies so. Nothing: as above.
+std::optional<Schedule> transpose_for_sums(const Schedule& s, const Cursor& nest,
+                                           const std::map<std::string, int64_t>& sizes,
+                                           int64_t lanes, double least_reuse = 4);
+
 /// for b: { for i: for j: for k: y[b, i, j] += x[b, i, k] * c[j, k] ; .. }
 ///   ->  c_t[k, j] = c[j, k] ; for b: { .. c_t[k, j] .. ; .. }                         (stage_view)
 ///

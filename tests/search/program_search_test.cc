@@ -11,6 +11,7 @@
 #include "core/library/script.h"
 #include "search/finished_nests.h"
 #include "search/moves/factors.h"
+#include "search/moves/quotients.h"
 #include "search/moves/transposition.h"
 #include "search/moves/windows.h"
 #include "search/steps/builders.h"
@@ -362,6 +363,83 @@ TEST_F(ProgramSearchTest, other_ways_for_the_part_that_takes_longest_come_first)
   ASSERT_GT(states.size(), 4u);
   for (size_t k = 1; k < 4; ++k) EXPECT_EQ(light(states[k]), light(states[0])) << k;
   EXPECT_NE(light(states.back()), light(states[0]));
+}
+
+// Four heads for each group of keys.
+const char* const kGrouped = R"(
+@proc
+def grouped(q: f32[8, 32], k: f32[2, 12, 32], s: f32[8, 12]):
+    for h in seq(0, 8):
+        for t in seq(0, 12):
+            for d in seq(0, 32):
+                s[h, t] += q[h, d] * k[h / 4, t, d]
+)";
+
+TEST(Quotients, become_loops_of_their_own) {
+  const ProcPtr p = parsed(kGrouped);
+  const std::optional<Schedule> apart = without_quotients({p, {}, false});
+  ASSERT_TRUE(apart);
+  const std::string text = str(*apart->proc);
+  EXPECT_NE(text.find("for hq in seq(0, 2):"), std::string::npos) << text;
+  EXPECT_NE(text.find("k[hq, t, d]"), std::string::npos) << text;
+  expect_same_result(p, apart->proc, text);
+}
+
+TEST(Quotients, leave_a_rest_where_iterations_are_no_multiple) {
+  const ProcPtr p = parsed(R"(
+@proc
+def doubled(x: f32[4], y: f32[7], z: f32[7]):
+    for i in seq(0, 7):
+        y[i] = x[i / 2]
+        z[i] = x[i % 3]
+)");
+  const std::optional<Schedule> apart = without_quotients({p, {}, false});
+  ASSERT_TRUE(apart);
+  EXPECT_NE(str(*apart->proc).find("for iq in seq(0, 3):"), std::string::npos) << str(*apart->proc);
+  expect_same_result(p, apart->proc, str(*apart->proc));
+}
+
+TEST(Quotients, are_not_seen_where_there_are_none) {
+  EXPECT_FALSE(without_quotients({parsed(kHeavyAndLight), {}, false}));
+}
+
+// Found through the quotient and by the tile: neither alone has vectors of four heads.
+TEST_F(ProgramSearchTest, few_rows_are_multiplied_by_rows) {
+  bool found_one = false;
+  for (const BeamState& s : found(kGrouped)) {
+    const std::vector<std::string> lines = lines_of(s.steps);
+    const auto has = [&](const char* word) {
+      return std::any_of(lines.begin(), lines.end(),
+                         [&](const std::string& l) { return l.find(word) != std::string::npos; });
+    };
+    found_one = found_one || (has("multiply_rows") && has("'hq'"));
+  }
+  EXPECT_TRUE(found_one);
+}
+
+std::optional<Schedule> along_the_sum(const std::string& text, int64_t lanes) {
+  const ProcPtr p = parsed(text);
+  std::optional<Schedule> turned =
+      transpose_for_sums({p, {}, false}, Cursor::stmt(p, {{Child::kBody, 0}}), {}, lanes);
+  if (turned) expect_same_result(p, turned->proc, str(*turned->proc));
+  return turned;
+}
+
+TEST(Transposition, brings_operands_of_few_columns_along_the_sum) {
+  const std::string few = R"(
+@proc
+def few(A: f32[12, 40], B: f32[40, 4], C: f32[12, 4]):
+    for i in seq(0, 12):
+        for j in seq(0, 4):
+            for k in seq(0, 40):
+                C[i, j] += A[i, k] * B[k, j]
+)";
+  const std::optional<Schedule> turned = along_the_sum(few, 16);
+  ASSERT_TRUE(turned);
+  EXPECT_NE(str(*turned->proc).find("A[i, k] * B_t[j, k]"), std::string::npos)
+      << str(*turned->proc);
+  EXPECT_FALSE(along_the_sum(few, 4)) << "the columns are a vector";
+  EXPECT_FALSE(along_the_sum(few, 32)) << "the sum is short";
 }
 
 const char* const kScattered = R"(

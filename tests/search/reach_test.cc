@@ -55,6 +55,13 @@ def rows_through_a_buffer(A: f32[4, 20, 32], W: f32[32, 32], sum: f32[32]):
                 A[r, q, p] = sum[p]
 
 @proc
+def heads_of_a_group(q: f32[8, 32], k: f32[2, 12, 32], s: f32[8, 12]):
+    for h in seq(0, 8):
+        for t in seq(0, 12):
+            for d in seq(0, 32):
+                s[h, t] += q[h, d] * k[h / 4, t, d]
+
+@proc
 def scaled(alpha: f32, A: f32[32, 48], B: f32[48, 64], C: f32[32, 64]):
     for i in seq(0, 32):
         for k in seq(0, 48):
