@@ -12,6 +12,7 @@
 #include "core/codegen/codegen.h"
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
+#include "runners/candidate.h"
 
 namespace exotune {
 namespace {
@@ -124,45 +125,12 @@ std::string wrapper_text(const Target& target, const Proc& p) {
          "(" + call + ")\n" + after;
 }
 
-template <class T>
-void put(std::byte* at, double v) {
-  const T t = static_cast<T>(v);
-  std::memcpy(at, &t, sizeof t);
-}
-template <class T>
-double get(const std::byte* at) {
-  T t;
-  std::memcpy(&t, at, sizeof t);
-  return static_cast<double>(t);
-}
-
 void put_element(ScalarType type, std::byte* at, double v) {
-  if (type == ScalarType::kF64) return put<double>(at, v);
-  if (type == ScalarType::kI32) return put<int32_t>(at, v);
-  if (type == ScalarType::kUi16) return put<uint16_t>(at, v);
-  if (type == ScalarType::kI16) return put<int16_t>(at, v);
-  if (type == ScalarType::kUi8) return put<uint8_t>(at, v);
-  if (type == ScalarType::kI8) return put<int8_t>(at, v);
-  const float f = static_cast<float>(v);
-  if (type == ScalarType::kBf16)
-    std::memcpy(at, reinterpret_cast<const std::byte*>(&f) + 2, 2);
-  else
-    std::memcpy(at, &f, 4);
+  store_element(element_from_name(name_of(type)), at, v);
 }
 
 double get_element(ScalarType type, const std::byte* at) {
-  if (type == ScalarType::kF64) return get<double>(at);
-  if (type == ScalarType::kI32) return get<int32_t>(at);
-  if (type == ScalarType::kUi16) return get<uint16_t>(at);
-  if (type == ScalarType::kI16) return get<int16_t>(at);
-  if (type == ScalarType::kUi8) return get<uint8_t>(at);
-  if (type == ScalarType::kI8) return get<int8_t>(at);
-  float f = 0;
-  if (type == ScalarType::kBf16)
-    std::memcpy(reinterpret_cast<std::byte*>(&f) + 2, at, 2);
-  else
-    std::memcpy(&f, at, 4);
-  return f;
+  return load_element(element_from_name(name_of(type)), at);
 }
 
 // void call_NAME(void** a) { NAME(*(int64_t*)a[0], (float*)a[1], ...); }

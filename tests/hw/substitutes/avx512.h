@@ -5,6 +5,7 @@
 #define SIMDE_ENABLE_NATIVE_ALIASES
 #include <math.h>
 #include <simde/x86/avx512.h>
+#include <simde/x86/f16c.h>
 #include <simde/x86/fma.h>
 #include <stdint.h>
 #include <string.h>
@@ -59,6 +60,37 @@ MASKED_MOVES(epi8x16, __m128i, int8_t, 16, __mmask16)
 #define _mm512_mask_storeu_epi32 sub_mask_storeu_epi32
 #undef _mm512_mask_storeu_epi16
 #define _mm512_mask_storeu_epi16 sub_mask_storeu_epi16
+
+// Halves of numbers, by those of 256 bits.
+static inline __m512 sub_cvtph_ps(__m256i a) {
+  __m128i half[2];
+  __m256 wide[2];
+  __m512 all;
+  memcpy(half, &a, sizeof a);
+  for (int k = 0; k < 2; ++k) wide[k] = simde_mm256_cvtph_ps(half[k]);
+  memcpy(&all, wide, sizeof all);
+  return all;
+}
+static inline __m512 sub_mask_cvtph_ps(__m512 src, __mmask16 k, __m256i a) {
+  const __m512 all = sub_cvtph_ps(a);
+  LANE_LOOP(16) if (LANE_IN(k)) src[lane] = all[lane];
+  return src;
+}
+static inline __m256i sub_cvtps_ph(__m512 a) {
+  __m256 wide[2];
+  __m128i half[2];
+  __m256i all;
+  memcpy(wide, &a, sizeof a);
+  for (int k = 0; k < 2; ++k) half[k] = simde_mm256_cvtps_ph(wide[k], 0);
+  memcpy(&all, half, sizeof all);
+  return all;
+}
+#define _mm512_cvtph_ps sub_cvtph_ps
+#define _mm512_mask_cvtph_ps sub_mask_cvtph_ps
+#undef _mm512_cvtps_ph
+#define _mm512_cvtps_ph(a, to_nearest) sub_cvtps_ph(a)
+#undef _mm256_mask_storeu_epi16
+#define _mm256_mask_storeu_epi16 sub_mask_storeu_epi16x16
 
 // One rounding each; mask3 keeps the third operand's lanes.
 #define FUSED(suffix, V, n, K, fma_of)                                         \
