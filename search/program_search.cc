@@ -398,9 +398,18 @@ class ProgramSearch::Impl {
     std::iota(by_share.begin(), by_share.end(), size_t{0});
     std::stable_sort(by_share.begin(), by_share.end(),
                      [&](size_t a, size_t b) { return here.shares[a] > here.shares[b]; });
-    for (const size_t k : by_share)
+    // What a cut for the caches leaves beside its pieces is the same nest once more, smaller:
+    // without time of its own it would stay as written, which takes as long as the pieces.
+    const Deadline all = until_.structures;
+    double left = std::accumulate(here.shares.begin(), here.shares.end(), 0.0);
+    for (const size_t k : by_share) {
+      if (for_caches && here.shares[k] < left)
+        until_.structures = all.within(all.left() * here.shares[k] / left);
+      left -= here.shares[k];
       if (!interrupted() && here.shares[k] >= kNoShare * whole)
         here.choices[k] = solve(alone[k], depth + step);
+      until_.structures = all;
+    }
     return here;
   }
 

@@ -217,6 +217,15 @@ int64_t equal_parts(int64_t extent, int64_t most) {
   return ceil_div(extent, fewest);
 }
 
+int64_t equal_parts_about(int64_t extent, int64_t most) {
+  const int64_t parts = equal_parts(extent, most);
+  if (extent % parts == 0) return parts;
+  const int64_t more = most + most / 4;
+  for (int64_t n = ceil_div(extent, more); n * most < extent; ++n)
+    if (extent % n == 0) return extent / n;
+  return parts;
+}
+
 NearestCaches nearest_caches(const std::vector<TargetLevel>& levels) {
   const std::vector<TargetLevel> caches = caches_of(levels);
   NearestCaches out;
@@ -256,7 +265,7 @@ std::optional<Schedule> sums_in_panels(const Schedule& s,
   const std::string k = longest->iter.name();
   if (apply(out, "block_loop",
             {Value(Cursor::stmt(s.proc, nested_in(band, at))),
-             Value::ints({equal_parts(extent, terms)}), Value::strings({k + "o", k}),
+             Value::ints({equal_parts_about(extent, terms)}), Value::strings({k + "o", k}),
              Value(loop_at(s.proc, band).iter.name())}))
     return std::nullopt;
   return out;

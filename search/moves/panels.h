@@ -21,6 +21,8 @@ NearestCaches nearest_caches(const std::vector<TargetLevel>& levels);
 
 /// `most`, or a little less where equal parts of that leave no rest of the extent.
 int64_t equal_parts(int64_t extent, int64_t most);
+/// The same, or up to a quarter more where only that leaves no rest.
+int64_t equal_parts_about(int64_t extent, int64_t most);
 
 /// for i: for j in seq(i, N): for k in seq(0, K): C[i, j] += ..
 ///   ->  for ko: for i: for j in seq(i, N): for k in seq(0, D): C[i, j] += ..

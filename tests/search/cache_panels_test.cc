@@ -48,6 +48,16 @@ TEST(PanelsOfSums, of_a_sum_over_a_triangle) {
   expect_same_result(parsed(text), made->proc, str(*made->proc));
 }
 
+TEST(PanelsOfSums, are_a_little_deeper_where_that_leaves_no_rest) {
+  EXPECT_EQ(equal_parts(1000, 96), 91);
+  EXPECT_EQ(equal_parts_about(1000, 96), 100);
+  EXPECT_EQ(equal_parts_about(960, 96), 96);
+  EXPECT_EQ(equal_parts_about(997, 96), equal_parts(997, 96)) << "a prime";
+  EXPECT_EQ(equal_parts_about(1000, 60), 50) << "smaller ones do";
+  for (int64_t extent = 1; extent < 300; ++extent)
+    EXPECT_LE(equal_parts_about(extent, 40), 50) << extent;
+}
+
 TEST(PanelsOfSums, of_a_length_that_has_no_equal_parts_leave_a_rest) {
   const std::string text = both_ways("67");
   const std::optional<Schedule> made = panels_of_text(text);
