@@ -25,7 +25,7 @@ enum {
   kTileSize = kTile * ${depth}, /* elements of a packed tile of the first factor */
   kSomeRows = 8 * kTile, /* that go by way of the stack at once, where a strip is not whole */
   kFewRows = 40, /* rows up to which a product has kernels of its own */
-  kManyColumns = 8 * kStrip, /* columns beyond which a first factor that stands well is packed, too */
+  kManyColumns = ${many} * kStrip, /* columns beyond which a first factor that stands well is packed, too */
   kTriangle = ${applied}, /* rows of a triangle that is applied in blocks of kCorner */
   kCorner = ${corner},
   kColumns = 3 * ${lanes}, /* that go by at once in such blocks */
@@ -121,6 +121,13 @@ static inline void ${p}bring_square(struct ${p}factor f, int64_t i, int64_t n, $
   (lower ? K(${p}half_l) : K(${p}half_u))(n, a, OUT2(to, ld));
 }
 
+/* What is above or below the diagonal of a symmetric factor, as a general one. */
+static inline struct ${p}factor ${p}side(struct ${p}factor f, bool above) {
+  f.trans = f.trans != (f.shape != (above ? kUpperHalf : kLowerHalf));
+  f.shape = kGeneral;
+  return f;
+}
+
 /* The same for any factor. Rows of a symmetric one that the diagonal goes through are taken a few at a
  * time: what is before the square on the diagonal, the square, what is behind it. */
 static void ${p}bring(struct ${p}factor f, int64_t i, int64_t j, int64_t m, int64_t n, ${real}* to,
@@ -129,10 +136,7 @@ static void ${p}bring(struct ${p}factor f, int64_t i, int64_t j, int64_t m, int6
     ${p}bring_stored(f, i, j, m, n, to, ld);
     return;
   }
-  struct ${p}factor upper = f, lower = f; /* what is above and below the diagonal */
-  upper.shape = lower.shape = kGeneral;
-  upper.trans = f.trans != (f.shape == kLowerHalf);
-  lower.trans = f.trans != (f.shape == kUpperHalf);
+  const struct ${p}factor upper = ${p}side(f, true), lower = ${p}side(f, false);
   const int64_t from = exo_least(exo_most(i, j), i + m), to_row = exo_most(from, exo_least(i + m, j + n));
   /* Rows before the first diagonal element of these columns are above it, those behind the last below. */
   ${p}bring_stored(upper, i, j, from - i, n, to, ld);
@@ -192,32 +196,40 @@ static __attribute__((noinline)) void ${p}columns(int64_t m, int64_t w, int64_t 
     K(${p}gemm_dots)(m - done, k, alpha, IN2(A, lda), IN(columns + j * ${depth}, k, 1), EXO_WINDOW(exo_win_1${T}, C + j, ldc));
 }
 
-/* The same where A's columns are contiguous: all of its rows at once, a column of C by way of the stack. */
+static inline void ${p}strips(bool turned, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
+                              const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
+                              int64_t ldc);
+
+/* The same where A's columns are contiguous: C' += alpha B' A, some rows of C at a time by way of the stack. */
 static __attribute__((noinline)) void ${p}columns_turned(int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                                                          const ${real}* A, int64_t lda, const ${real}* B,
                                                          int64_t ldb, ${real}* C, int64_t ldc) {
-  ${real} column[kDepth], sum[kRowsAtOnce];
-  for (int64_t i = 0; i < m; i += kRowsAtOnce)
-    for (int64_t j = 0; j < w; ++j) {
-      const int64_t h = exo_least(kRowsAtOnce, m - i);
-      for (int64_t l = 0; l < k; ++l) column[l] = B[l * ldb + j];
-      for (int64_t r = 0; r < h; ++r) sum[r] = C[(i + r) * ldc + j];
-      K(${p}gemv_t)(k, h, alpha, IN2(A + i, lda), IN(column, k, 1), OUT(sum, h, 1));
-      for (int64_t r = 0; r < h; ++r) C[(i + r) * ldc + j] = sum[r];
+  ${real} sums[kFewColumns * kRowsAtOnce] __attribute__((aligned(64))), column[kDepth];
+  const ${real} one = 1;
+  for (int64_t i = 0; i < m; i += kRowsAtOnce) {
+    const int64_t h = exo_least(kRowsAtOnce, m - i);
+    memset(sums, 0, w * h * sizeof(${real}));
+    if (w == 1) {
+      for (int64_t l = 0; l < k; ++l) column[l] = *alpha * B[l * ldb];
+      K(${p}gemv_t)(k, h, &one, IN2(A + i, lda), IN(column, k, 1), OUT(sums, h, 1));
+    } else {
+      ${p}strips(true, w, h, k, alpha, B, ldb, A + i, lda, sums, h);
     }
+    for (int64_t r = 0; r < h; ++r)
+      for (int64_t j = 0; j < w; ++j) C[(i + r) * ldc + j] += sums[j * h + r];
+  }
 }
 
 /* Vectors along a few columns would be mostly empty: do sums along k, some steps dearer by the additions in the
- * end, take fewer steps for the last of w columns? One alone, and each where A is turned, reads all of A again: its steps are
- * dearer where that is not in the nearest cache. Where A is turned they are sums of its rows, to which columns are
- * brought, there and back. */
+ * end, take fewer steps for the last of w columns? One alone reads all of A again: its steps are dearer where that is
+ * not in the nearest cache. Where A is turned vectors are along the rows. */
 static inline bool ${p}sums_along(bool turned, int64_t m, int64_t w, int64_t k) {
   const int64_t few = w % ${lanes}, step = m * k * (int64_t)sizeof(${real}) > 32768 ? ${far_step} : 1;
-  if (few == 0) return false;
-  if (turned) return few * (step * k * m / ${lanes} + k + 2 * m + 60) < k * m / 2;
+  if (few == 0 || few > kFewColumns) return false;
+  if (turned) return m >= ${lanes} && few * (k / ${lanes} + 4) * 5 < 4 * k;
   if (few == 1) return step * k / ${lanes} + 8 < k;
   const int64_t together = few <= 2 ? 2 : few <= 4 ? 4 : 8;
-  return few <= kFewColumns && m >= ${p}rows_of(together) && together * (k / ${lanes} + 6) < k;
+  return m >= ${p}rows_of(together) && together * (k / ${lanes} + 6) < k;
 }
 
 /* C += alpha A B for a strip of w columns, k at most kDepth; A is turned when its columns are contiguous. */
@@ -323,34 +335,70 @@ static inline void ${p}part_of_strip(enum exo_part part, bool turned, int64_t i,
 
 /* ---- packed factors ---- */
 
-/* m rows of a factor from (i, j) on, d columns of it, as tiles: what the rows of a tile have in a column stands together. */
+/* m rows of a factor from (i, j) on, d columns of it, as tiles: what the rows of a tile have in a column stands together.
+ * Of a symmetric one the columns before and behind the diagonal of all these rows are brought at once, then those of each
+ * tile, and the squares between them element by element. */
 static void ${p}bring_tiles(struct ${p}factor f, int64_t i, int64_t j, int64_t m, int64_t d, ${real}* to) {
-  if (f.shape == kGeneral && !f.brain) {
+  if (m <= 0 || d <= 0) return;
+  if (f.brain) {
+    f.trans = !f.trans;
+    for (int64_t r = 0; r < m; r += kTile) ${p}bring(f, j, i + r, d, exo_least(kTile, m - r), to + r / kTile * kTileSize, kTile);
+    return;
+  }
+  if (f.shape == kGeneral) {
     (f.trans ? K(${p}tiled_turned) : K(${p}tiled))(m, d, IN2(${p}element(f, i, j), f.ld), to);
     return;
   }
-  if (f.shape == kGeneral) f.trans = !f.trans;
-  for (int64_t r = 0; r < m; r += kTile) ${p}bring(f, j, i + r, d, exo_least(kTile, m - r), to + r / kTile * kTileSize, kTile);
+  const struct ${p}factor upper = ${p}side(f, true), lower = ${p}side(f, false);
+  const int64_t before = exo_least(exo_most(i - j, 0), d), behind = exo_least(exo_most(i + m - j, 0), d);
+  ${p}bring_tiles(lower, i, j, m, before, to);
+  ${p}bring_tiles(upper, i, j + behind, m, d - behind, to + behind * kTile);
+  for (int64_t r = 0; r < m; r += kTile) {
+    const int64_t h = exo_least(kTile, m - r), row = i + r;
+    const int64_t from = exo_least(exo_most(row - j, before), behind), end = exo_least(exo_most(row + h - j, before), behind);
+    ${real}* const tile = to + r / kTile * kTileSize;
+    ${p}bring_tiles(lower, row, j + before, h, from - before, tile + before * kTile);
+    ${p}bring_tiles(upper, row, j + end, h, behind - end, tile + end * kTile);
+    for (int64_t c = from; c < end; ++c)
+      for (int64_t q = 0; q < h; ++q) tile[c * kTile + q] = *${p}element(row + q < j + c ? upper : lower, row + q, j + c);
+  }
+}
+
+/* C += alpha A B for m rows of tiles and the whole vectors, fewer than a strip has, of w columns. */
+static inline void ${p}tiles_and_vectors(int64_t m, int64_t w, int64_t k, const ${real}* alpha, const ${real}* tiles,
+                                         const ${real}* strip, ${real}* C, int64_t ldc) {
+  (w == ${lanes} ? K(${p}gemm_packed_narrow1) : K(${p}gemm_packed_narrow2))(m, k, alpha, tiles, strip, OUT2(C, ldc));
 }
 
 /* C += alpha A B, `fresh` C = alpha A B, for m rows of tiles and w columns of a strip: some rows at a time by way of the stack
- * where those are fewer than the kernel takes. */
+ * where those are fewer than the kernel takes, in as many vectors as they need. */
 static void ${p}tiles_and_strip(bool fresh, int64_t m, int64_t w, int64_t k, const ${real}* alpha, const ${real}* tiles,
                                 const ${real}* strip, ${real}* C, int64_t ldc) {
   if (w == kStrip) {
     (fresh ? K(${p}gemm_packed_fresh) : K(${p}gemm_packed))(m, k, alpha, tiles, strip, OUT2(C, ldc));
     return;
   }
+  const int64_t whole = ${p}whole(w);
+  if (w == whole && !fresh) {
+    ${p}tiles_and_vectors(m, w, k, alpha, tiles, strip, C, ldc);
+    return;
+  }
   ${real} sums[kSomeRows * kStrip] __attribute__((aligned(64)));
   const ${real} one = 1;
   for (int64_t i = 0; i < m; i += kSomeRows) {
     const int64_t h = exo_least(kSomeRows, m - i);
-    K(${p}gemm_packed_fresh)(h, k, alpha, tiles + i / kTile * kTileSize, strip, OUT2(sums, kStrip));
+    const ${real}* const rows = tiles + i / kTile * kTileSize;
+    if (whole == kStrip) {
+      K(${p}gemm_packed_fresh)(h, k, alpha, rows, strip, OUT2(sums, kStrip));
+    } else {
+      memset(sums, 0, h * whole * sizeof(${real}));
+      ${p}tiles_and_vectors(h, whole, k, alpha, rows, strip, sums, whole);
+    }
     if (fresh)
-      K(${p}copied)(h, w, IN2(sums, kStrip), OUT2(C + i * ldc, ldc));
+      K(${p}copied)(h, w, IN2(sums, whole), OUT2(C + i * ldc, ldc));
     else
       for (int64_t r = 0; r < h; ++r)
-        K(${p}axpy)(w, &one, IN(sums + r * kStrip, w, 1), OUT(C + (i + r) * ldc, w, 1));
+        K(${p}axpy)(w, &one, IN(sums + r * whole, w, 1), OUT(C + (i + r) * ldc, w, 1));
   }
 }
 
@@ -361,7 +409,7 @@ static inline void ${p}part_of_tiles(enum exo_part part, int64_t i, int64_t m, i
                                      int64_t lda, const ${real}* strip, ${real}* C, int64_t ldc) {
   if (part == kWhole || part == kFresh) {
     ${real}* const c = C + i * ldc + j;
-    if (w == kStrip || !A)
+    if (w == kStrip || !A || !${p}sums_along(turned, m, w, k))
       ${p}tiles_and_strip(part == kFresh, m, w, k, alpha, tiles, strip, c, ldc);
     else
       (part == kFresh ? ${p}fresh_strip : ${p}strip)(turned, m, w, k, alpha, A, lda, strip, kStrip, c, ldc);
@@ -381,11 +429,17 @@ static inline void ${p}part_of_tiles(enum exo_part part, int64_t i, int64_t m, i
                       C, ldc);
 }
 
-/* Do `rows` that are ld apart and read one below the other share so few lines of a nearest cache of 32 KB in 8 ways
- * that it cannot hold them? They meet again after 4 KB; those that are an odd number of lines apart share none. */
+/* Bytes: the largest power of two that rows which are ld apart are a multiple of. */
+static inline int64_t ${p}shared(int64_t ld) {
+  const int64_t apart = ld * (int64_t)sizeof(${real});
+  return apart & -apart;
+}
+
+/* Do `rows` of a second factor that are ld apart and read one below the other share so few lines of a nearest cache of 32 KB in
+ * 8 ways that it cannot hold them? They meet again after 4 KB; those that are an odd number of lines apart share none. */
 static inline bool ${p}crowded(int64_t ld, int64_t rows) {
-  const int64_t apart = ld * (int64_t)sizeof(${real}), shared = apart & -apart;
-  return shared > 64 && rows * exo_least(shared, 4096) > 8 * 4096;
+  const int64_t shared = ${p}shared(ld);
+  return shared > ${meet_b} && rows * exo_least(shared, 4096) > 8 * 4096;
 }
 
 /* C += alpha A B for m rows of A and n columns of B from these on, or only a part of square C. Strips of B are packed unless few
@@ -403,7 +457,7 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
   const bool pack_b = !plain_b || (!columns && (m > (n > kManyColumns ? kFewRows : kMostPlain) || (m > ${tile_rows} && ${p}crowded(B.ld, k))));
   const bool pack_a = A.shape != kGeneral || A.brain || (A.trans && n > 2 * kStrip && k > 64) ||
                       (pack_b && m > kFewRows && n > kManyColumns && k > kShallow / 2) ||
-                      (n > kStrip && A.ld * sizeof(${real}) % 1024 == 0);
+                      (n > kStrip && ${p}shared(A.ld) > ${meet_a});
   const bool tiles = pack_a && pack_b && m > kFewRows, turned = A.trans && (tiles || !pack_a);
   /* Pieces alike: a last one of a few steps would cost a way through all of C, one of a few rows one
    * through all of the second factor. */
