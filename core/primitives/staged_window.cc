@@ -90,8 +90,24 @@ std::optional<ReduceOp> StagedWindow::only_reduction() const {
 }
 
 bool StagedWindow::written_first() const {
+  std::vector<const Access*> writes;
   for (const Access& w : accesses_)
-    if (w.kind == Access::Kind::kWrite && covers(w) && precedes_all(w)) return true;
+    if (w.kind == Access::Kind::kWrite) writes.push_back(&w);
+  for (const Access* w : writes)
+    if (covers(*w, {}) && precedes_all(*w)) return true;
+  constexpr int64_t kMostComponents = 8;
+  const int64_t most = std::min(kMostComponents, static_cast<int64_t>(writes.size()));
+  for (size_t d = 0; d < access_.size(); ++d)
+    for (int64_t of = 2; of <= most && !access_[d].is_point(); ++of) {
+      std::set<int64_t> written;
+      for (const Access* w : writes) {
+        const std::optional<Affine> offset = affine(w->idx[d] - access_[d].lo);
+        if (!offset || offset->constant < 0) continue;
+        const int64_t at = offset->constant % of;
+        if (!written.count(at) && covers(*w, {d, of, at}) && precedes_all(*w)) written.insert(at);
+      }
+      if (static_cast<int64_t>(written.size()) == of) return true;
+    }
   return false;
 }
 
@@ -217,9 +233,9 @@ StagedWindow::Place StagedWindow::place(const std::vector<ExprPtr>& in,
   return Place::kInside;
 }
 
-// Does this write, over its loops, reach every element of the window for sure? Per interval its
-// offset must be a sum of c*v whose digits v count through the whole interval.
-bool StagedWindow::covers(const Access& w) const {
+// Does this write, over its loops, reach every element of the window for sure, or of the slice of
+// it? Per interval its offset must be a sum of c*v whose digits v count through the whole interval.
+bool StagedWindow::covers(const Access& w, const Slice& slice) const {
   // A write under a condition may not happen; of a call's write only its window is known.
   if (!w.conditions.empty() || w.whole_window) return false;
   std::set<Sym> used;
@@ -232,7 +248,10 @@ bool StagedWindow::covers(const Access& w) const {
       continue;
     }
     auto offset = affine(w.idx[d] - a.lo);
-    if (!offset || !counts_through(*offset, extent(a), w.vars, used)) return false;
+    if (!offset) return false;
+    const bool sliced = d == slice.dimension;
+    if (sliced) offset->constant -= slice.at;
+    if (!counts_through(*offset, extent(a), w.vars, used, sliced ? slice.of : 1)) return false;
   }
   // Loops that no index uses must run at least once.
   for (const RangedVar& v : w.vars) {
@@ -243,9 +262,11 @@ bool StagedWindow::covers(const Access& w) const {
 }
 
 // With v0 in [0, 4) and v1 in [0, 8): 4 * v1 + v0 runs through 0..31, each once. `used`: a
-// variable counts in one dimension only.
+// variable counts in one dimension only. `from`: the first digit's scale, where the places between
+// are others'.
 bool StagedWindow::counts_through(const Affine& offset, const ExprPtr& size,
-                                  const std::vector<RangedVar>& vars, std::set<Sym>& used) const {
+                                  const std::vector<RangedVar>& vars, std::set<Sym>& used,
+                                  int64_t from) const {
   struct Digit {
     int64_t scale;
     const RangedVar* var;
@@ -270,7 +291,7 @@ bool StagedWindow::counts_through(const Affine& offset, const ExprPtr& size,
             [](const Digit& a, const Digit& b) { return a.scale < b.scale; });
   // How far the digits so far count: the next one's scale has to be just that, or places are
   // left out.
-  ExprPtr reach = int_const(1);
+  ExprPtr reach = int_const(from);
   for (const Digit& g : digits) {
     auto so_far = as_int(fold(reach));
     if (!so_far || *so_far != g.scale) return false;

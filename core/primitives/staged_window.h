@@ -31,8 +31,8 @@ class StagedWindow {
   /// The operation when the block only reduces into the window, always with the same one.
   std::optional<ReduceOp> only_reduction() const;
   /// True when each element of the window is surely written by the block before anything reads it.
-  /// Then no copy in is needed. One write has to cover all: several that do together are not
-  /// recognised.
+  /// Then no copy in is needed. One write has to cover all, or several one place each of every few
+  /// (the components of a number): others that do together are not recognised.
   bool written_first() const;
 
   /// A use at `at` as one of the copy `tmp`; nothing where it is proved to lie outside. Refuses
@@ -50,13 +50,18 @@ class StagedWindow {
 
  private:
   enum class Place { kInside, kOutside };
+  /// Of a dimension the places at, at + of, at + 2 of, ..; all of it.
+  struct Slice {
+    size_t dimension = 0;
+    int64_t of = 1, at = 0;
+  };
 
   bool provably_outside(const Access& a) const;
   Place place(const std::vector<ExprPtr>& in, const std::vector<ExprPtr>& out,
               const Path& at) const;
-  bool covers(const Access& w) const;
+  bool covers(const Access& w, const Slice& slice) const;
   bool counts_through(const Affine& offset, const ExprPtr& size, const std::vector<RangedVar>& vars,
-                      std::set<Sym>& used) const;
+                      std::set<Sym>& used, int64_t from) const;
   bool precedes_all(const Access& w) const;
 
   const Proc& p_;

@@ -67,6 +67,33 @@ def f(N: size, x: f32[N, 8], y: f32[N, 8]):
   expect_same_meaning(p, q, kSmall);
 }
 
+// Components of a number, each by a statement of its own, as rows of a matrix or side by side.
+TEST(StageMem, does_not_load_what_several_writes_cover) {
+  const auto staged = [](const std::string& type, const std::vector<std::string>& writes) {
+    std::string text = "@proc\ndef f(N: size, x: f32[N, 4], y: " + type +
+                       "):\n    for i in seq(0, N):\n        for j in seq(0, 4):\n";
+    for (const std::string& w : writes) text += "            " + w + "\n";
+    const bool flat = type == "f32[N, 12]";
+    ProcPtr p = parse_last(text);
+    ProcPtr q = stage_mem(p, "for j in _: _", flat ? "y[i, 0:12]" : "y[i, 0:4, 0:3]", "t");
+    expect_same_meaning(p, q, kSmall);
+    return contains(str(*q), "= y[");
+  };
+  const std::string parts = "f32[N, 4, 3]", flat = "f32[N, 12]";
+  const std::vector<std::string> all = {"y[i, j, 0] = x[i, j]", "y[i, j, 2] = 2.0",
+                                        "y[i, j, 1] = x[i, 3 - j]"};
+  EXPECT_FALSE(staged(parts, all));
+  EXPECT_TRUE(staged(parts, {all[0], all[1]})) << "a component is missing";
+  EXPECT_TRUE(staged(parts, {all[0], all[1], all[0]})) << "one twice, one missing";
+  EXPECT_TRUE(staged(parts, {all[0], all[1], "y[i, j, 1] += 1.0"})) << "one is added to";
+  EXPECT_TRUE(staged(parts, {"y[i, j, 0] = y[i, j, 1]", all[1], all[2]})) << "one is read before";
+  const std::vector<std::string> side = {"y[i, 3 * j] = x[i, j]", "y[i, 3 * j + 2] = 2.0",
+                                         "y[i, 3 * j + 1] = x[i, 3 - j]"};
+  EXPECT_FALSE(staged(flat, side));
+  EXPECT_TRUE(staged(flat, {side[0], side[1]}));
+  EXPECT_TRUE(staged(flat, {side[0], side[1], "y[i, 2 * j + 1] = 1.0"})) << "others in between";
+}
+
 TEST(StageMem, a_loop_over_one_row_writes_that_row_surely) {
   const auto staged = [](const std::string& rows) {
     ProcPtr p = parse_last(R"(
