@@ -15,6 +15,27 @@ inline int count_of(const Steps& steps, const std::string& op) {
       std::count_if(steps.begin(), steps.end(), [&](const auto& s) { return s.op == op; }));
 }
 
+// Four heads for each group of keys.
+inline constexpr const char* kGrouped = R"(
+@proc
+def grouped(q: f32[8, 32], k: f32[2, 12, 32], s: f32[8, 12]):
+    for h in seq(0, 8):
+        for t in seq(0, 12):
+            for d in seq(0, 32):
+                s[h, t] += q[h, d] * k[h / 4, t, d]
+)";
+
+// Results that no long loop runs along.
+inline constexpr const char* kScattered = R"(
+@proc
+def scattered(x: f32[8, 20], w: f32[8, 32, 4], y: f32[32, 42]):
+    for c in seq(0, 8):
+        for k in seq(0, 32):
+            for i in seq(0, 20):
+                for r in seq(0, 4):
+                    y[k, 2 * i + r] += x[c, i] * w[c, k, r]
+)";
+
 inline constexpr const char* kTransposed = R"(
 @proc
 def transposed(A: f32[12, 16], B: f32[40, 16], C: f32[12, 40]):

@@ -1,0 +1,68 @@
+// Operands and results that are turned over: which ones, and that they compute the same.
+#include "search/moves/transposition.h"
+
+#include <gtest/gtest.h>
+
+#include "core/ir/printer.h"
+#include "tests/search/move_nests.h"
+#include "tests/search/same_result.h"
+
+namespace exotune {
+namespace {
+
+std::optional<Schedule> along_the_sum(const std::string& text, int64_t lanes) {
+  const ProcPtr p = parsed(text);
+  std::optional<Schedule> turned =
+      transpose_for_sums({p, {}, false}, Cursor::stmt(p, {{Child::kBody, 0}}), {}, lanes);
+  if (turned) expect_same_result(p, turned->proc, str(*turned->proc));
+  return turned;
+}
+
+TEST(Transposition, brings_operands_of_few_columns_along_the_sum) {
+  const std::string few = R"(
+@proc
+def few(A: f32[12, 40], B: f32[40, 4], C: f32[12, 4]):
+    for i in seq(0, 12):
+        for j in seq(0, 4):
+            for k in seq(0, 40):
+                C[i, j] += A[i, k] * B[k, j]
+)";
+  const std::optional<Schedule> turned = along_the_sum(few, 16);
+  ASSERT_TRUE(turned);
+  EXPECT_NE(str(*turned->proc).find("A[i, k] * B_t[j, k]"), std::string::npos)
+      << str(*turned->proc);
+  EXPECT_FALSE(along_the_sum(few, 4)) << "the columns are a vector";
+  EXPECT_FALSE(along_the_sum(few, 32)) << "the sum is short";
+}
+
+std::optional<Schedule> turned_results(const std::string& text, int64_t lanes) {
+  const ProcPtr p = parsed(text);
+  std::optional<Schedule> turned =
+      transpose_results({p, {}, false}, Cursor::stmt(p, {{Child::kBody, 0}}), {}, lanes);
+  if (turned) expect_same_result(p, turned->proc, str(*turned->proc));
+  return turned;
+}
+
+TEST(Transposition, turns_results_that_no_long_loop_runs_along) {
+  const std::optional<Schedule> turned = turned_results(kScattered, 16);
+  ASSERT_TRUE(turned);
+  const std::string text = str(*turned->proc);
+  EXPECT_NE(text.find("y_t : f32[42, 32]"), std::string::npos) << text;
+  EXPECT_NE(text.find("y_t[2 * i + r, k] += "), std::string::npos) << text;
+}
+
+TEST(Transposition, leaves_results_that_would_not_gain) {
+  const auto with = [](std::string text, const std::string& from, const std::string& to) {
+    for (size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+      text.replace(at, from.size(), to);
+    return text;
+  };
+  EXPECT_FALSE(turned_results(kScattered, 4)) << "vectors run along r as it is";
+  EXPECT_FALSE(turned_results(kScattered, 64)) << "no loop is long enough";
+  EXPECT_FALSE(turned_results(with(kScattered, "seq(0, 8)", "seq(0, 2)"), 16)) << "few terms";
+  EXPECT_FALSE(turned_results(with(kScattered, "y[k, 2 * i", "y[k / 2 + k / 2, 2 * i"), 16))
+      << "not one by one";
+}
+
+}  // namespace
+}  // namespace exotune
