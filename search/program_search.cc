@@ -403,8 +403,7 @@ class ProgramSearch::Impl {
     const Deadline all = until_.structures;
     double left = std::accumulate(here.shares.begin(), here.shares.end(), 0.0);
     for (const size_t k : by_share) {
-      if (here.shares[k] < left)
-        until_.structures = all.within(all.left() * here.shares[k] / left);
+      if (here.shares[k] < left) until_.structures = all.within(all.left() * here.shares[k] / left);
       left -= here.shares[k];
       if (!interrupted() && here.shares[k] >= kNoShare * whole)
         here.choices[k] = solve(alone[k], depth + step);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "search/moves/chains.h"
 #include "search/moves/closures.h"
 #include "search/moves/components.h"
 #include "search/moves/distribution.h"
@@ -106,6 +107,14 @@ Found rows_side_by_side(const Schedule& s, const StructureContext& c) {
 Found by_columns(const Schedule& s, const StructureContext& /*c*/) {
   return one("a recurrence by columns", recurrences_by_columns(s));
 }
+// What recurrences have beside their chain of values is vectors, in loops of its own; rows of them
+// may then be nests of their own, too.
+Found chains(const Schedule& s, const StructureContext& c) {
+  const std::optional<Schedule> apart = c.vectors ? chains_apart(s, c.caches) : std::nullopt;
+  if (!apart) return {};
+  return {{"chains apart, distribute", distribute(*apart, true), false},
+          {"chains apart", *apart, false}};
+}
 Found factors_inside(const Schedule& s, const StructureContext& /*c*/) {
   return one("factors into sums", with_factors_inside(s));
 }
@@ -138,9 +147,13 @@ Found fused_sweeps(const Schedule& s, const StructureContext& /*c*/) {
 }
 
 constexpr StructureMove kBeforeDistribution[] = {
-    streams,        turned_blocks,     components,        unguarded,      whole_quotients,
-    blocks_of_rows, rows_side_by_side, recurrence_blocks, closure_blocks, skewed,
-    by_columns,     factors_inside,    separable_windows,
+    streams,           turned_blocks,
+    components,        unguarded,
+    whole_quotients,   blocks_of_rows,
+    rows_side_by_side, recurrence_blocks,
+    closure_blocks,    skewed,
+    by_columns,        chains,
+    factors_inside,    separable_windows,
 };
 constexpr StructureMove kAfterDistribution[] = {own_arrays, fused, staged_rows, fused_sweeps};
 
