@@ -15,6 +15,7 @@
 #include "search/moves/recurrences.h"
 #include "search/moves/row_blocks.h"
 #include "search/moves/row_fusion.h"
+#include "search/moves/scans.h"
 #include "search/moves/shared_passes.h"
 #include "search/moves/stage_rows.h"
 #include "search/moves/streams.h"
@@ -107,13 +108,17 @@ Found rows_side_by_side(const Schedule& s, const StructureContext& c) {
 Found by_columns(const Schedule& s, const StructureContext& /*c*/) {
   return one("a recurrence by columns", recurrences_by_columns(s));
 }
-// What recurrences have beside their chain of values is vectors, in loops of its own; rows of them
-// may then be nests of their own, too.
+// What recurrences have beside their chain of values is vectors, in loops of its own; a chain that
+// only adds up is vectors, too, and rows of others may then be nests of their own.
 Found chains(const Schedule& s, const StructureContext& c) {
-  const std::optional<Schedule> apart = c.vectors ? chains_apart(s, c.caches) : std::nullopt;
-  if (!apart) return {};
-  return {{"chains apart, distribute", distribute(*apart, true), false},
-          {"chains apart", *apart, false}};
+  if (!c.vectors) return {};
+  const std::optional<Schedule> apart = chains_apart(s, c.caches);
+  Found out = one("running values", scans_in_vectors(apart ? *apart : s, *c.instructions));
+  if (apart) {
+    out.push_back({"chains apart, distribute", distribute(*apart, true), false});
+    out.push_back({"chains apart", *apart, false});
+  }
+  return out;
 }
 Found factors_inside(const Schedule& s, const StructureContext& /*c*/) {
   return one("factors into sums", with_factors_inside(s));

@@ -19,7 +19,8 @@ namespace exotune {
 /// rearrangement, for arguments found by unification; and at the call the sizes are positive, the
 /// asserts hold, windows stay in their buffers, precisions and memories agree, one formal stands
 /// for one buffer, and arguments of which one is written do not overlap. Cursors into s die; one to
-/// s as a whole goes to the call.
+/// s as a whole goes to the call. Modulo reassociation where the callee is an instruction that adds
+/// several numbers up: it does so in an order of its own.
 /// Proposed for copies that an instruction makes: parts that lie side by side, taken apart.
 [[nodiscard]] ProcPtr replace(ProcPtr p, const Where& block, const ProcPtr& callee);
 

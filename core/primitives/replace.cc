@@ -1,5 +1,7 @@
 // replace: a block becomes a call of a proc that means the same. Most attempts fail, so failing is
 // made cheap: shapes are compared by cached hash before anything else.
+#include <algorithm>
+
 #include "core/primitives/calls.h"
 #include "core/primitives/operator_rows.h"
 #include "core/primitives/unify.h"
@@ -60,11 +62,56 @@ Attempt attempt(const ProcPtr& p, const Cursor& block, const ProcPtr& callee) {
   return out;
 }
 
+// Does the expression add something to another element of the buffer than the one at `idx`?
+bool adds_another(const ExprPtr& e, Sym buffer, const std::vector<ExprPtr>& idx) {
+  const auto is_another = [&](const ExprPtr& term) {
+    const Read* r = term->as<Read>();
+    return r && r->name == buffer &&
+           !std::equal(r->idx.begin(), r->idx.end(), idx.begin(), idx.end(),
+                       [](const ExprPtr& a, const ExprPtr& b) { return equal(a, b); });
+  };
+  const std::vector<ExprPtr> children = expr_children(*e);
+  const BinOp* b = e->as<BinOp>();
+  if (b && (b->op == BinOpKind::kAdd || b->op == BinOpKind::kSub) && is_data(e->type) &&
+      std::any_of(children.begin(), children.end(), is_another))
+    return true;
+  return std::any_of(children.begin(), children.end(),
+                     [&](const ExprPtr& c) { return adds_another(c, buffer, idx); });
+}
+
+// Does a loop of the block add several numbers up in one element, or each to the one before? An
+// instruction that does so takes them in an order of its own.
+bool adds_up(const Block& block, std::vector<Sym>& loops) {
+  const auto stays = [&](const std::vector<ExprPtr>& idx) {
+    return std::any_of(loops.begin(), loops.end(), [&](Sym iter) {
+      return std::none_of(idx.begin(), idx.end(),
+                          [&](const ExprPtr& e) { return mentions(e, iter); });
+    });
+  };
+  for (const StmtPtr& s : block) {
+    if (const For* f = s->as<For>()) {
+      loops.push_back(f->iter);
+      if (adds_up(f->body, loops)) return true;
+      loops.pop_back();
+    } else if (const If* i = s->as<If>()) {
+      if (adds_up(i->body, loops) || adds_up(i->orelse, loops)) return true;
+    } else if (const Reduce* r = s->as<Reduce>()) {
+      if (r->op == ReduceOp::kAdd && is_float(r->rhs->type) && stays(r->idx)) return true;
+    } else if (const Assign* a = s->as<Assign>()) {
+      if (!loops.empty() && is_float(a->rhs->type) && adds_another(a->rhs, a->name, a->idx))
+        return true;
+    }
+  }
+  return false;
+}
+
 ProcPtr replaced(const ProcPtr& p, const Cursor& block, const Value& where, const ProcPtr& callee,
                  std::vector<ExprPtr> args) {
   Rewrite rw(p);
   rw.replace(block.path(), static_cast<int>(callee->body.size()),
              {make_call(callee, std::move(args))});
+  std::vector<Sym> loops;
+  rw.flags.reassociates = callee->instr && adds_up(callee->body, loops);
   return rw.finish("replace", {where, callee});
 }
 

@@ -1,3 +1,4 @@
+#include "core/cursor/provenance.h"
 #include "core/primitives/unify.h"
 #include "tests/core/primitives/differential.h"
 
@@ -92,6 +93,46 @@ def f(N: size, A: f32[16 * N + 3]):
   ProcPtr q = replace(w.caller(), "for ii in _: _", w["load"]);
   EXPECT_TRUE(contains(str(*q), "A[16 * io + 3:16 * io + 19]")) << str(*q);
   expect_same_meaning(w.caller(), q, kSmall);
+}
+
+// An instruction that adds several numbers up does so in an order of its own; one that adds to each
+// element once does not.
+TEST(Replace, tells_of_instructions_that_add_up) {
+  World w = World(R"(
+@instr("sum;")
+def sum(dst: [f32][1] @ DRAM, src: [f32][4] @ DRAM):
+    for i in seq(0, 4):
+        dst[0] += src[i]
+
+@instr("run;")
+def run(dst: [f32][5] @ DRAM, src: [f32][4] @ DRAM):
+    for i in seq(0, 4):
+        dst[i + 1] = dst[i] + src[i]
+
+@instr("add;")
+def add(dst: [f32][4] @ DRAM, src: [f32][4] @ DRAM):
+    for i in seq(0, 4):
+        dst[i] += src[i]
+
+@proc
+def by_hand(dst: [f32][1], src: [f32][4]):
+    for i in seq(0, 4):
+        dst[0] += src[i]
+
+@proc
+def f(a: f32[4], b: f32[5], c: f32[1]):
+    for i in seq(0, 4):
+        c[0] += a[i]
+    for j in seq(0, 4):
+        b[j + 1] = b[j] + a[j]
+    for k in seq(0, 4):
+        b[k] += a[k]
+)");
+  const ProcPtr p = w.caller();
+  EXPECT_TRUE(reassociates(replace(p, "for i in _: _", w["sum"])));
+  EXPECT_TRUE(reassociates(replace(p, "for j in _: _", w["run"])));
+  EXPECT_FALSE(reassociates(replace(p, "for k in _: _", w["add"])));
+  EXPECT_FALSE(reassociates(replace(p, "for i in _: _", w["by_hand"])));
 }
 
 TEST(Replace, shifts_a_loop_that_starts_elsewhere) {

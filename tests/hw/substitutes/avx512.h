@@ -342,6 +342,32 @@ ALIGNED(64, int64_t, 8)
 #undef _mm512_alignr_epi64
 #define _mm512_alignr_epi32 sub_alignr_epi32
 #define _mm512_alignr_epi64 sub_alignr_epi64
+// The same in some lanes; the others stay as in `kept`, or are zero.
+#define ALIGNED_IN_SOME(bits, E, n)                                                          \
+  static inline __m512i sub_mask_alignr_epi##bits(__m512i kept, unsigned mask, __m512i high, \
+                                                  __m512i low, int by) {                     \
+    E to[n], from[n];                                                                        \
+    const __m512i moved = sub_alignr_epi##bits(high, low, by);                               \
+    memcpy(to, &kept, sizeof to);                                                            \
+    memcpy(from, &moved, sizeof from);                                                       \
+    LANE_LOOP(n) to[lane] = mask >> lane & 1 ? from[lane] : to[lane];                        \
+    memcpy(&kept, to, sizeof to);                                                            \
+    return kept;                                                                             \
+  }                                                                                          \
+  static inline __m512i sub_maskz_alignr_epi##bits(unsigned mask, __m512i high, __m512i low, \
+                                                   int by) {                                 \
+    return sub_mask_alignr_epi##bits(_mm512_setzero_si512(), mask, high, low, by);           \
+  }
+ALIGNED_IN_SOME(32, int32_t, 16)
+ALIGNED_IN_SOME(64, int64_t, 8)
+#undef _mm512_mask_alignr_epi32
+#undef _mm512_mask_alignr_epi64
+#undef _mm512_maskz_alignr_epi32
+#undef _mm512_maskz_alignr_epi64
+#define _mm512_mask_alignr_epi32 sub_mask_alignr_epi32
+#define _mm512_mask_alignr_epi64 sub_mask_alignr_epi64
+#define _mm512_maskz_alignr_epi32 sub_maskz_alignr_epi32
+#define _mm512_maskz_alignr_epi64 sub_maskz_alignr_epi64
 // A store past the caches is a store; its address is aligned, or the program ends.
 #define STREAMED(suffix, V)                              \
   static inline void sub_stream_##suffix(void* p, V a) { \
