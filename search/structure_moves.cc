@@ -112,8 +112,9 @@ Found by_columns(const Schedule& s, const StructureContext& /*c*/) {
 // only adds up is vectors, too, and rows of others may then be nests of their own.
 Found chains(const Schedule& s, const StructureContext& c) {
   if (!c.vectors) return {};
-  const std::optional<Schedule> apart = chains_apart(s, c.caches);
-  Found out = one("running values", scans_in_vectors(apart ? *apart : s, *c.instructions));
+  const std::optional<Schedule> terms = chains_apart(s, c.caches, 1),
+                                apart = chains_apart(s, c.caches);
+  Found out = one("running values", scans_in_vectors(terms ? *terms : s, *c.instructions));
   if (apart) {
     out.push_back({"chains apart, distribute", distribute(*apart, true), false});
     out.push_back({"chains apart", *apart, false});

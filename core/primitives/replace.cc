@@ -62,21 +62,24 @@ Attempt attempt(const ProcPtr& p, const Cursor& block, const ProcPtr& callee) {
   return out;
 }
 
-// Does the expression add something to another element of the buffer than the one at `idx`?
-bool adds_another(const ExprPtr& e, Sym buffer, const std::vector<ExprPtr>& idx) {
-  const auto is_another = [&](const ExprPtr& term) {
-    const Read* r = term->as<Read>();
-    return r && r->name == buffer &&
-           !std::equal(r->idx.begin(), r->idx.end(), idx.begin(), idx.end(),
-                       [](const ExprPtr& a, const ExprPtr& b) { return equal(a, b); });
-  };
+// Is there a read in the expression that `is_one` holds of?
+template <class IsOne>
+bool reads_one(const ExprPtr& e, const IsOne& is_one) {
+  if (const Read* r = e->as<Read>(); r && is_one(*r)) return true;
   const std::vector<ExprPtr> children = expr_children(*e);
-  const BinOp* b = e->as<BinOp>();
-  if (b && (b->op == BinOpKind::kAdd || b->op == BinOpKind::kSub) && is_data(e->type) &&
-      std::any_of(children.begin(), children.end(), is_another))
-    return true;
   return std::any_of(children.begin(), children.end(),
-                     [&](const ExprPtr& c) { return adds_another(c, buffer, idx); });
+                     [&](const ExprPtr& c) { return reads_one(c, is_one); });
+}
+
+// Does the expression add something to what such a read gives?
+template <class IsOne>
+bool adds_to_one(const ExprPtr& e, const IsOne& is_one) {
+  const BinOp* b = e->as<BinOp>();
+  if (b && (b->op == BinOpKind::kAdd || b->op == BinOpKind::kSub) && reads_one(e, is_one))
+    return true;
+  const std::vector<ExprPtr> children = expr_children(*e);
+  return std::any_of(children.begin(), children.end(),
+                     [&](const ExprPtr& c) { return adds_to_one(c, is_one); });
 }
 
 // Does a loop of the block add several numbers up in one element, or each to the one before? An
@@ -98,8 +101,14 @@ bool adds_up(const Block& block, std::vector<Sym>& loops) {
     } else if (const Reduce* r = s->as<Reduce>()) {
       if (r->op == ReduceOp::kAdd && is_float(r->rhs->type) && stays(r->idx)) return true;
     } else if (const Assign* a = s->as<Assign>()) {
-      if (!loops.empty() && is_float(a->rhs->type) && adds_another(a->rhs, a->name, a->idx))
-        return true;
+      const bool same_place = stays(a->idx);
+      const auto of_another = [&](const Read& read) {
+        return read.name == a->name &&
+               (same_place ||
+                !std::equal(read.idx.begin(), read.idx.end(), a->idx.begin(), a->idx.end(),
+                            [](const ExprPtr& x, const ExprPtr& y) { return equal(x, y); }));
+      };
+      if (!loops.empty() && is_float(a->rhs->type) && adds_to_one(a->rhs, of_another)) return true;
     }
   }
   return false;

@@ -13,10 +13,9 @@ namespace exotune {
 
 namespace {
 
-constexpr int kMostStatements = 12;         // of a body: each changes places with others
-constexpr int64_t kShareOfTheCache = 4;     // for the arrays of a strip
-constexpr int64_t kLeastStrip = 64;         // iterations
-constexpr int kOperationsWorthAnArray = 2;  // an element is stored and read again
+constexpr int kMostStatements = 12;      // of a body: each changes places with others
+constexpr int64_t kShareOfTheCache = 4;  // for the arrays of a strip
+constexpr int64_t kLeastStrip = 64;      // iterations
 
 enum class Group : uint8_t { kBeforeChain, kInChain, kAfterChain };
 
@@ -54,13 +53,15 @@ bool reads_any(const ExprPtr& e, const std::set<Sym>& names) {
                      [&](const Read* r) { return names.count(r->name) > 0; });
 }
 
+constexpr int kOfAFunction = 2;
+
 /// Of data, functions and quotients for several.
 int operations_in(const ExprPtr& e) {
   int out = 0;
   if (const BinOp* b = e->as<BinOp>())
-    out = is_data(e->type) ? (b->op == BinOpKind::kDiv ? kOperationsWorthAnArray : 1) : 0;
+    out = is_data(e->type) ? (b->op == BinOpKind::kDiv ? kOfAFunction : 1) : 0;
   else if (e->as<Extern>())
-    out = kOperationsWorthAnArray;
+    out = kOfAFunction;
   for (const ExprPtr& c : expr_children(*e)) out += operations_in(c);
   return out;
 }
@@ -76,7 +77,8 @@ struct Chain {
 
 class ChainApart {
  public:
-  ChainApart(Schedule s, Path loop) : s_(std::move(s)), loop_(std::move(loop)) {}
+  ChainApart(Schedule s, Path loop, int least_operations)
+      : s_(std::move(s)), loop_(std::move(loop)), least_operations_(least_operations) {}
 
   std::optional<Schedule> run() {
     while (bind_ahead()) {
@@ -186,7 +188,7 @@ class ChainApart {
     const ExprPtr e = place.expr();
     if (!is_data(e->type)) return std::nullopt;
     if (!reads_any(e, chain_.after))
-      return operations_in(e) >= kOperationsWorthAnArray && mentions(e, loop().iter)
+      return operations_in(e) >= least_operations_ && mentions(e, loop().iter)
                  ? std::optional(place)
                  : std::nullopt;
     const size_t children = expr_children(*e).size();
@@ -299,6 +301,7 @@ class ChainApart {
   Schedule s_;
   Path loop_;
   Chain chain_;
+  const int least_operations_;
   int cuts_ = 0;
 };
 
@@ -319,7 +322,8 @@ int64_t strip_of(const NearestCaches& caches) {
 
 }  // namespace
 
-std::optional<Schedule> chains_apart(const Schedule& s, const NearestCaches& caches) {
+std::optional<Schedule> chains_apart(const Schedule& s, const NearestCaches& caches,
+                                     int least_operations) {
   Schedule out = s;
   const int64_t strip = strip_of(caches);
   const std::vector<Path> paths = all_stmt_paths(*s.proc);
@@ -339,10 +343,11 @@ std::optional<Schedule> chains_apart(const Schedule& s, const NearestCaches& cac
       // What is left over, which stands behind.
       if (const Path rest = sibling(loop, 1);
           stmt_at(*made.proc, rest) && is_chain(*made.proc, rest))
-        if (auto apart = ChainApart(made, rest).run()) made = std::move(*apart);
+        if (auto apart = ChainApart(made, rest, least_operations).run()) made = std::move(*apart);
       loop.push_back({Child::kBody, 0});
     }
-    if (auto apart = ChainApart(std::move(made), loop).run()) out = std::move(*apart), any = true;
+    if (auto apart = ChainApart(std::move(made), loop, least_operations).run())
+      out = std::move(*apart), any = true;
   }
   if (!any) return std::nullopt;
   return out;

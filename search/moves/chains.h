@@ -19,7 +19,8 @@ namespace exotune {
 /// (bind_expr, expand_dim, lift_alloc, reorder_stmts, fission). What is left of the chain is a few
 /// operations, the others can be vectors. A long loop comes apart in strips whose arrays are a
 /// quarter of the nearest cache. Nothing: there is no such loop with work beside its chain, or the
-/// core refused.
-std::optional<Schedule> chains_apart(const Schedule& s, const NearestCaches& caches);
+/// core refused. What comes ahead has `least_operations` at least.
+std::optional<Schedule> chains_apart(const Schedule& s, const NearestCaches& caches,
+                                     int least_operations = 2);
 
 }  // namespace exotune

@@ -19,18 +19,64 @@ const For* plain_loop(const StmtPtr& s) {
   return plain ? f : nullptr;
 }
 
-/// Does an iteration hand something on, which it keeps besides: into an element that stays and
+bool reads(const ExprPtr& e, Sym name) {
+  const std::vector<const Read*> all = data_reads(e);
+  return std::any_of(all.begin(), all.end(), [&](const Read* r) { return r->name == name; });
+}
+/// a += e, a = .. a ..
+bool goes_on(const Stmt& s) {
+  const Assign* a = s.as<Assign>();
+  return s.as<Reduce>() || (a && reads(a->rhs, a->name));
+}
+
+/// Does an iteration hand something on, which it keeps besides: in an element that stays and
 /// another one, or from one element to the next? Sums alone are no such loops.
 bool hands_on(const For& f) {
-  if (f.body.size() == 2)
-    return (f.body[0]->as<Reduce>() != nullptr) != (f.body[1]->as<Reduce>() != nullptr);
+  if (f.body.size() == 2) return goes_on(*f.body[0]) != goes_on(*f.body[1]);
   const Assign* a = f.body.size() == 1 ? f.body[0]->as<Assign>() : nullptr;
   if (!a || a->idx.empty()) return false;
-  const std::vector<const Read*> reads = data_reads(a->rhs);
-  return std::any_of(reads.begin(), reads.end(), [&](const Read* r) {
+  const std::vector<const Read*> all = data_reads(a->rhs);
+  return std::any_of(all.begin(), all.end(), [&](const Read* r) {
     return r->name == a->name && r->idx.size() == a->idx.size() &&
            !equal(r->idx.back(), a->idx.back());
   });
+}
+
+/// .. c * a + .. of a statement that goes on with a: the factor, where it is no plain name.
+std::optional<Cursor> unnamed_factor(const Cursor& place, Sym own, Sym iter) {
+  const ExprPtr e = place.expr();
+  const std::vector<ExprPtr> children = expr_children(*e);
+  const BinOp* b = e->as<BinOp>();
+  for (size_t k = 0; k < children.size(); ++k) {
+    Path path = place.path();
+    path.push_back({Child::kExpr, static_cast<int>(k)});
+    const Cursor child = Cursor::expr(place.proc(), path);
+    const bool factor = b && b->op == BinOpKind::kMul && is_data(e->type) &&
+                        children[1 - k]->as<Read>() && children[1 - k]->as<Read>()->name == own;
+    if (factor)
+      return children[k]->as<Read>() || mentions(children[k], iter) || reads(children[k], own)
+                 ? std::nullopt
+                 : std::optional(child);
+    if (auto found = unnamed_factor(child, own, iter)) return found;
+  }
+  return std::nullopt;
+}
+
+/// The same in front of the loop; its place then.
+Path name_factor(Schedule& s, Path loop) {
+  const For& f = *stmt_at(*s.proc, loop)->as<For>();
+  for (size_t k = 0; k < f.body.size(); ++k) {
+    const Assign* a = f.body[k]->as<Assign>();
+    if (!a || !goes_on(*f.body[k])) continue;
+    Path stmt = loop;
+    stmt.push_back({Child::kBody, static_cast<int>(k)});
+    const auto factor = unnamed_factor(Cursor::stmt(s.proc, stmt).rhs(), a->name, f.iter);
+    if (factor && !apply(s, "bind_expr",
+                         {Value(ValueList{Value(*factor)}), Value(a->name.name() + "_decay"),
+                          Value(false), Value(Cursor::stmt(s.proc, loop))}))
+      return sibling(loop, 2);
+  }
+  return loop;
 }
 
 struct Scan {
@@ -66,14 +112,16 @@ std::optional<Schedule> scans_in_vectors(const Schedule& s, const ValueList& ins
     if (!f || !hands_on(*f)) continue;
     if (scans.empty()) scans = scans_among(instructions);
     const std::string name = f->iter.name();
+    const auto extent = as_int(f->hi);
+    Schedule named = out;
+    const Path loop = name_factor(named, *path);
     for (const Scan& scan : scans) {
-      const auto extent = as_int(f->hi);
       if (scan.statements != f->body.size() || extent.value_or(scan.length) < scan.length) continue;
-      Schedule made = out;
-      Path inner = *path;
+      Schedule made = named;
+      Path inner = loop;
       inner.push_back({Child::kBody, 0});
       if (apply(made, "divide_loop",
-                {Value(Cursor::stmt(made.proc, *path)), Value(scan.length),
+                {Value(Cursor::stmt(made.proc, loop)), Value(scan.length),
                  Value::strings({name + "o", name}), Value("cut")}) ||
           apply(made, "replace", {Value(Cursor::stmt(made.proc, inner)), scan.instruction}))
         continue;

@@ -27,28 +27,28 @@ void expect_scan(const std::string& body, const std::string& call, bool sums) {
   const std::optional<Schedule> made = by_vectors(p);
   ASSERT_TRUE(made) << body;
   const std::string text = str(*made->proc);
-  EXPECT_NE(text.find("mm256_scan_" + call + "("), std::string::npos) << text;
+  EXPECT_NE(text.find("mm256_" + call + "("), std::string::npos) << text;
   EXPECT_EQ(reassociates(made->proc), sums) << text;
   expect_same_result(p, made->proc, text);
 }
 
 TEST(Scans, sums_and_extremes_of_all_before) {
-  expect_scan("        a += x[i]\n        y[i] = a\n", "add_ps", true);
-  expect_scan("        a max= x[i]\n        y[i] = a\n", "max_ps", false);
-  expect_scan("        a min= x[i]\n        y[i + 1] = a\n", "min_ps", false);
+  expect_scan("        a += x[i]\n        y[i] = a\n", "scan_add_ps", true);
+  expect_scan("        a max= x[i]\n        y[i] = a\n", "scan_max_ps", false);
+  expect_scan("        a min= x[i]\n        y[i + 1] = a\n", "scan_min_ps", false);
 }
 
 TEST(Scans, the_element_itself_left_out) {
-  expect_scan("        y[i] = a\n        a += x[i]\n", "before_add_ps", true);
+  expect_scan("        y[i] = a\n        a += x[i]\n", "scan_before_add_ps", true);
 }
 
 TEST(Scans, in_one_array) {
-  expect_scan("        a += x[i]\n        x[i] = a\n", "add_own_ps", true);
+  expect_scan("        a += x[i]\n        x[i] = a\n", "scan_add_own_ps", true);
 }
 
 TEST(Scans, carried_by_the_array) {
-  expect_scan("        y[i + 1] = y[i] + x[i]\n", "next_add_ps", true);
-  expect_scan("        y[i + 1] = fmax(y[i], x[i])\n", "next_max_ps", false);
+  expect_scan("        y[i + 1] = y[i] + x[i]\n", "scan_next_add_ps", true);
+  expect_scan("        y[i + 1] = fmax(y[i], x[i])\n", "scan_next_max_ps", false);
 }
 
 TEST(Scans, of_doubles_inside_other_loops) {
@@ -66,14 +66,22 @@ def rows(x: f64[3, 70], y: f64[3, 71]):
   expect_same_result(p, made->proc, text);
 }
 
+TEST(Scans, that_shrink_with_each_element) {
+  expect_scan("        a = 0.5 * a + x[i]\n        y[i] = a\n", "decay_ps", true);
+  expect_scan("        a = x[i] + a * y[21]\n        x[i] = a\n", "decay_own_ps", true);
+  expect_scan("        y[i + 1] = x[i] + (a - 1.0) * y[i]\n", "decay_next_ps", true);
+}
+
 TEST(Scans, nothing_that_only_looks_like_one) {
   for (const char* const body : {
-           "        a += x[i]\n",                          // a sum
-           "        a = x[i]\n        y[i] = a\n",         // no chain
-           "        a += x[20 - i]\n        y[i] = a\n",   // backwards
-           "        y[i] = y[i + 1] + x[i]\n",             // of what comes later
-           "        a += x[i]\n        y[0] = a\n",        // into one place
-           "        a += x[i] * x[i]\n        y[i] = a\n"  // of something computed
+           "        a += x[i]\n",                                 // a sum
+           "        a = x[i]\n        y[i] = a\n",                // no chain
+           "        a += x[20 - i]\n        y[i] = a\n",          // backwards
+           "        y[i] = y[i + 1] + x[i]\n",                    // of what comes later
+           "        a += x[i]\n        y[0] = a\n",               // into one place
+           "        a += x[i] * x[i]\n        y[i] = a\n",        // of something computed
+           "        a = x[i] * a + x[i]\n        y[i] = a\n",     // a factor for each
+           "        a = 0.5 * a * a + x[i]\n        y[i] = a\n",  // no factor at all
        })
     EXPECT_FALSE(
         by_vectors(parsed("@proc\ndef other(x: f32[21], y: f32[22], a: f32):\n"

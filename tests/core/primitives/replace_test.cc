@@ -109,6 +109,12 @@ def run(dst: [f32][5] @ DRAM, src: [f32][4] @ DRAM):
     for i in seq(0, 4):
         dst[i + 1] = dst[i] + src[i]
 
+@instr("decay;")
+def decay(acc: f32 @ DRAM, dst: [f32][4] @ DRAM, src: [f32][4] @ DRAM):
+    for i in seq(0, 4):
+        acc = src[i] + 0.5 * acc
+        dst[i] = acc
+
 @instr("add;")
 def add(dst: [f32][4] @ DRAM, src: [f32][4] @ DRAM):
     for i in seq(0, 4):
@@ -120,17 +126,21 @@ def by_hand(dst: [f32][1], src: [f32][4]):
         dst[0] += src[i]
 
 @proc
-def f(a: f32[4], b: f32[5], c: f32[1]):
+def f(a: f32[4], b: f32[5], c: f32[1], d: f32):
     for i in seq(0, 4):
         c[0] += a[i]
     for j in seq(0, 4):
         b[j + 1] = b[j] + a[j]
     for k in seq(0, 4):
         b[k] += a[k]
+    for l in seq(0, 4):
+        d = a[l] + 0.5 * d
+        b[l] = d
 )");
   const ProcPtr p = w.caller();
   EXPECT_TRUE(reassociates(replace(p, "for i in _: _", w["sum"])));
   EXPECT_TRUE(reassociates(replace(p, "for j in _: _", w["run"])));
+  EXPECT_TRUE(reassociates(replace(p, "for l in _: _", w["decay"])));
   EXPECT_FALSE(reassociates(replace(p, "for k in _: _", w["add"])));
   EXPECT_FALSE(reassociates(replace(p, "for i in _: _", w["by_hand"])));
 }
@@ -313,6 +323,12 @@ def f(c: f32[16], a: f32[16], b: f32[16]):
 
 TEST(Replace, refuses_overlapping_arguments) {
   World w = world(R"(
+@instr("decay;")
+def decay(acc: f32 @ DRAM, dst: [f32][4] @ DRAM, src: [f32][4] @ DRAM):
+    for i in seq(0, 4):
+        acc = src[i] + 0.5 * acc
+        dst[i] = acc
+
 @instr("add;")
 def add(dst: [f32][16], a: [f32][16], b: [f32][16]):
     for i in seq(0, 16):
