@@ -39,6 +39,7 @@ namespace exotune {
 /// Obligation: none without cse (s computes e before it writes); with it, nothing between the new
 /// assignment and a use changes what e reads.
 /// Forwarding: the bound expressions are new; statements stay, after the two new ones.
+/// Proposed for what a chain of values needs of others, and for what is read of it behind it.
 [[nodiscard]] ProcPtr bind_expr(ProcPtr p, const Where& expr, const std::string& name,
                                 bool cse = false);
 

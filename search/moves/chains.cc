@@ -53,9 +53,9 @@ bool reads_any(const ExprPtr& e, const std::set<Sym>& names) {
                      [&](const Read* r) { return names.count(r->name) > 0; });
 }
 
-constexpr int kOfAFunction = 2;
+constexpr int kOfAFunction = 2;  // so many plain ones: enough for an array of its own
 
-/// Of data, functions and quotients for several.
+/// Of data; functions and quotients are several.
 int operations_in(const ExprPtr& e) {
   int out = 0;
   if (const BinOp* b = e->as<BinOp>())

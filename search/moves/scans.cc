@@ -19,14 +19,14 @@ const For* plain_loop(const StmtPtr& s) {
   return plain ? f : nullptr;
 }
 
-bool reads(const ExprPtr& e, Sym name) {
+bool reads_name(const ExprPtr& e, Sym name) {
   const std::vector<const Read*> all = data_reads(e);
   return std::any_of(all.begin(), all.end(), [&](const Read* r) { return r->name == name; });
 }
 /// a += e, a = .. a ..
 bool goes_on(const Stmt& s) {
   const Assign* a = s.as<Assign>();
-  return s.as<Reduce>() || (a && reads(a->rhs, a->name));
+  return s.as<Reduce>() || (a && reads_name(a->rhs, a->name));
 }
 
 /// Does an iteration hand something on, which it keeps besides: in an element that stays and
@@ -42,7 +42,8 @@ bool hands_on(const For& f) {
   });
 }
 
-/// .. c * a + .. of a statement that goes on with a: the factor, where it is no plain name.
+/// .. c * a + .. or c * (x - a) of a statement that goes on with a: the factor, where it is no
+/// plain name.
 std::optional<Cursor> unnamed_factor(const Cursor& place, Sym own, Sym iter) {
   const ExprPtr e = place.expr();
   const std::vector<ExprPtr> children = expr_children(*e);
@@ -51,10 +52,10 @@ std::optional<Cursor> unnamed_factor(const Cursor& place, Sym own, Sym iter) {
     Path path = place.path();
     path.push_back({Child::kExpr, static_cast<int>(k)});
     const Cursor child = Cursor::expr(place.proc(), path);
-    const bool factor = b && b->op == BinOpKind::kMul && is_data(e->type) &&
-                        children[1 - k]->as<Read>() && children[1 - k]->as<Read>()->name == own;
+    const bool factor =
+        b && b->op == BinOpKind::kMul && is_data(e->type) && reads_name(children[1 - k], own);
     if (factor)
-      return children[k]->as<Read>() || mentions(children[k], iter) || reads(children[k], own)
+      return children[k]->as<Read>() || mentions(children[k], iter) || reads_name(children[k], own)
                  ? std::nullopt
                  : std::optional(child);
     if (auto found = unnamed_factor(child, own, iter)) return found;
@@ -66,13 +67,14 @@ std::optional<Cursor> unnamed_factor(const Cursor& place, Sym own, Sym iter) {
 Path name_factor(Schedule& s, Path loop) {
   const For& f = *stmt_at(*s.proc, loop)->as<For>();
   for (size_t k = 0; k < f.body.size(); ++k) {
-    const Assign* a = f.body[k]->as<Assign>();
-    if (!a || !goes_on(*f.body[k])) continue;
+    const StmtPtr& own = f.body[k];
+    if (!goes_on(*own)) continue;
+    const Sym name = own->as<Reduce>() ? own->as<Reduce>()->name : own->as<Assign>()->name;
     Path stmt = loop;
     stmt.push_back({Child::kBody, static_cast<int>(k)});
-    const auto factor = unnamed_factor(Cursor::stmt(s.proc, stmt).rhs(), a->name, f.iter);
+    const auto factor = unnamed_factor(Cursor::stmt(s.proc, stmt).rhs(), name, f.iter);
     if (factor && !apply(s, "bind_expr",
-                         {Value(ValueList{Value(*factor)}), Value(a->name.name() + "_decay"),
+                         {Value(ValueList{Value(*factor)}), Value(name.name() + "_decay"),
                           Value(false), Value(Cursor::stmt(s.proc, loop))}))
       return sibling(loop, 2);
   }

@@ -307,6 +307,14 @@ def sharpened(w: f32[3], x: f32[2, 35, 64], y: f32[2, 33, 64]):
         for i in seq(0, 33):
             for j in seq(0, 64):
                 y[c, i, j] = x[c, i + 1, j] + w[2] * edge[i, j]
+
+@proc
+def filtered(x: f32[64], y: f32[64]):
+    a: f32
+    a = 0.0
+    for i in seq(0, 64):
+        a = 0.5 * a + sqrt(x[i])
+        y[i] = a * x[i]
 )";
 
 // For caches that they do not fit.

@@ -70,6 +70,8 @@ TEST(Scans, that_shrink_with_each_element) {
   expect_scan("        a = 0.5 * a + x[i]\n        y[i] = a\n", "decay_ps", true);
   expect_scan("        a = x[i] + a * y[21]\n        x[i] = a\n", "decay_own_ps", true);
   expect_scan("        y[i + 1] = x[i] + (a - 1.0) * y[i]\n", "decay_next_ps", true);
+  expect_scan("        a += 0.25 * (x[i] - a)\n        y[i] = a\n", "approach_ps", true);
+  expect_scan("        y[i + 1] = y[i] + a * (x[i] - y[i])\n", "approach_next_ps", true);
 }
 
 TEST(Scans, nothing_that_only_looks_like_one) {
