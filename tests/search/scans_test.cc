@@ -51,6 +51,13 @@ TEST(Scans, carried_by_the_array) {
   expect_scan("        y[i + 1] = fmax(y[i], x[i])\n", "scan_next_max_ps", false);
 }
 
+TEST(Scans, from_the_last_to_the_first) {
+  expect_scan("        a += x[20 - i]\n        y[20 - i] = a\n", "scan_back_add_ps", true);
+  expect_scan("        y[20 - i] = fmin(y[21 - i], x[20 - i])\n", "scan_back_next_min_ps", false);
+  expect_scan("        y[20 - i] = x[20 - i] + 0.5 * y[21 - i]\n", "decay_back_next_ps", true);
+  expect_scan("        a = 0.5 * a + x[20 - i]\n        y[20 - i] = a\n", "decay_back_ps", true);
+}
+
 TEST(Scans, of_doubles_inside_other_loops) {
   const ProcPtr p = parsed(R"(
 @proc
