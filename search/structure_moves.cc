@@ -8,6 +8,7 @@
 #include "search/moves/components.h"
 #include "search/moves/distribution.h"
 #include "search/moves/factors.h"
+#include "search/moves/filters.h"
 #include "search/moves/guards.h"
 #include "search/moves/inner_storage.h"
 #include "search/moves/own_arrays.h"
@@ -121,6 +122,10 @@ Found chains(const Schedule& s, const StructureContext& c) {
   }
   return out;
 }
+Found filters(const Schedule& s, const StructureContext& c) {
+  return one("whole vectors of taps",
+             c.vectors ? whole_vectors_of_taps(s, c.sizes, c.lanes) : std::nullopt);
+}
 Found factors_inside(const Schedule& s, const StructureContext& /*c*/) {
   return one("factors into sums", with_factors_inside(s));
 }
@@ -153,13 +158,10 @@ Found fused_sweeps(const Schedule& s, const StructureContext& /*c*/) {
 }
 
 constexpr StructureMove kBeforeDistribution[] = {
-    streams,           turned_blocks,
-    components,        unguarded,
-    whole_quotients,   blocks_of_rows,
-    rows_side_by_side, recurrence_blocks,
-    closure_blocks,    skewed,
-    by_columns,        chains,
-    factors_inside,    separable_windows,
+    streams,         turned_blocks,  components,        unguarded,
+    whole_quotients, blocks_of_rows, rows_side_by_side, recurrence_blocks,
+    closure_blocks,  skewed,         by_columns,        chains,
+    filters,         factors_inside, separable_windows,
 };
 constexpr StructureMove kAfterDistribution[] = {own_arrays, fused, staged_rows, fused_sweeps};
 

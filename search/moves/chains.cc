@@ -244,7 +244,6 @@ class ChainApart {
 
   // Scalars of the chain that are read behind it: their values of that iteration.
   bool bind_behind() {
-    const size_t first = first_behind();
     if (!worth_a_loop(Group::kAfterChain)) return true;
     for (const Sym name : chain_.carried) {
       if (chain_.local.count(name)) continue;
@@ -263,7 +262,7 @@ class ChainApart {
       chain_.groups.insert(chain_.groups.begin() + static_cast<std::ptrdiff_t>(at),
                            Group::kInChain);
     }
-    return first <= first_behind();
+    return true;
   }
 
   void scalar_reads(const Cursor& place, Sym name, std::vector<Cursor>& out) const {

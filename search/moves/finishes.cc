@@ -7,6 +7,7 @@
 #include "core/library/shifted_loads.h"
 #include "core/library/transposition.h"
 #include "search/moves.h"
+#include "search/moves/filters.h"
 #include "search/moves/stencils.h"
 
 namespace exotune {
@@ -48,6 +49,7 @@ class Finishing {
         for (const int64_t vectors : {4, 8, 2}) by_columns(outer, inner, vectors);
       over_blocks(outer, inner);
       rows_by_rows(outer, inner);
+      windows_of_a_row(outer, inner);
     }
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k) {
       over_short_loops(k);
@@ -137,6 +139,44 @@ class Finishing {
       f.steps.push_back(
           values.step("multiply_rows", {Value(name(rows)), Value(inner), Value(sum)}));
       out_.push_back(std::move(f));
+    }
+  }
+  // y[i] += x[i + k] * h[k], more taps than two vectors have lanes: vectors of results are the rows
+  // of a tile, and what lies a vector apart is a window that goes down them. A vector of x, at each
+  // offset, is loaded once for all results in whose windows it lies.
+  void windows_of_a_row(const std::string& outer, const std::string& taps) {
+    constexpr int64_t kOthers = 8;  // registers that hold no results: taps, and what is read
+    const int sum = loop_named(taps), row = o_.loops[static_cast<size_t>(sum)].parent;
+    if (row < 0 || name(row) != outer || !unit(row) || !slides_along(o_, row, sum)) return;
+    const VectorValues values(target_, precision(row), instructions_);
+    const int64_t lanes = values.lanes(), registers = values.registers();
+    const auto count = o_.loops[static_cast<size_t>(sum)].extent;
+    if (!count || *count < 2 * lanes || as_int(o_.loops[static_cast<size_t>(sum)].lo) != 0) return;
+    int64_t apart = lanes;
+    while (apart > 1 && *count % apart != 0) apart /= 2;
+    if (4 * apart < lanes) return;
+    // Long sums come in parts: a window is written out.
+    constexpr int64_t kLongest = 8, kPart = 4;  // vectors of taps
+    const bool in_parts = *count > kLongest * apart;
+    if (in_parts && *count % (kPart * apart) != 0) return;
+    const ScheduleStep part = {
+        "divide_loop",
+        {Value(taps), Value(kPart * apart), Value::strings({taps + "o", taps}), Value("perfect")},
+        {}};
+    for (const int64_t height : {registers - kOthers, registers / 2}) {
+      Finish f{"windows of a row=" + std::to_string(height) + " " + outer, {}};
+      f.together = true;
+      f.steps = {{"divide_loop",
+                  {Value(outer), Value(lanes), Value::strings({outer + "v", outer}), Value("cut")},
+                  {}},
+                 {"divide_loop",
+                  {Value(taps), Value(apart), Value::strings({taps + "q", taps}), Value("perfect")},
+                  {}},
+                 block_step(outer + "v", halving(height, 1), outer + "o"),
+                 sum_block_step(outer + "v", outer, values, taps + "q")};
+      if (in_parts) f.steps.insert(f.steps.begin() + 1, part);
+      out_.push_back(std::move(f));
+      if (height <= registers / 2) break;
     }
   }
   // Is there what only the one of the two loops moves along the sum, and what only the other does?

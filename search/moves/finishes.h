@@ -18,7 +18,8 @@ struct Finish {
 /// The ways that fit the innermost loops of the procedure: whole vectors along them with guarded
 /// rests (optimize_level_1), several rows at a time (optimize_level_2), sums in registers while
 /// rows go by (optimize_columns), transposing copies in register tiles (tile_to_instr), also in
-/// blocks of whole cache lines, loops around short ones (unroll_loop, then vectors along them). The
+/// blocks of whole cache lines, loops around short ones (unroll_loop, then vectors along them),
+/// filters along a row in tiles of vectors (sum_block with a window). The
 /// values come from the target: lanes by the precision of what is written, registers for how many
 /// at once. The empty finish leaves vectors to the C compiler and is always among them.
 /// `instructions` as a script's `instrs`.

@@ -1,0 +1,48 @@
+#include "search/moves/filters.h"
+
+#include <algorithm>
+
+#include "core/ir/normal_form.h"
+
+namespace exotune {
+
+bool slides_along(const Outline& o, int row, int taps) {
+  bool some = false;
+  for (const OutlineAccess& a : o.accesses) {
+    if (std::find(a.loops.begin(), a.loops.end(), row) == a.loops.end()) continue;
+    const auto along = o.stride(a, row);
+    const bool inside = a.loops.back() == taps;
+    if (a.writes()) {
+      if (along != 1 || (inside && o.stride(a, taps) != 0)) return false;
+    } else if (along != 0 && along != 1) {
+      return false;
+    }
+    some = some || (!a.writes() && along == 1 && inside && o.stride(a, taps) == 1);
+  }
+  return some;
+}
+
+std::optional<Schedule> whole_vectors_of_taps(const Schedule& s,
+                                              const std::map<std::string, int64_t>& sizes,
+                                              int64_t lanes) {
+  const Outline o = outline_of(*s.proc, sizes);
+  Schedule out = s;
+  // The last first: places in front of it stay.
+  for (int k = static_cast<int>(o.loops.size()) - 1; k >= 0; --k) {
+    const OutlineLoop& taps = o.loops[static_cast<size_t>(k)];
+    const auto count = as_int(taps.hi);
+    if (taps.parent < 0 || !taps.children.empty() || as_int(taps.lo) != 0 || !count ||
+        *count < 2 * lanes || 2 * *count % lanes == 0 || !slides_along(o, taps.parent, k))
+      continue;
+    Schedule made = out;
+    const Cursor loop = Cursor::stmt(made.proc, taps.path);
+    if (apply(made, "cut_loop", {Value(loop), Value(*count / lanes * lanes)}) ||
+        apply(made, "fission", {Value(Cursor::stmt(made.proc, taps.path))}))
+      continue;
+    out = std::move(made);
+  }
+  if (out.steps.size() == s.steps.size()) return std::nullopt;
+  return out;
+}
+
+}  // namespace exotune
