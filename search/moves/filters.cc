@@ -17,7 +17,8 @@ bool slides_along(const Outline& o, int row, int taps) {
     } else if (along != 0 && along != 1) {
       return false;
     }
-    some = some || (!a.writes() && along == 1 && inside && o.stride(a, taps) == 1);
+    const int64_t step = inside ? o.stride(a, taps).value_or(0) : 0;
+    some = some || (!a.writes() && along == 1 && (step == 1 || step == -1));
   }
   return some;
 }
@@ -32,11 +33,14 @@ std::optional<Schedule> whole_vectors_of_taps(const Schedule& s,
     const OutlineLoop& taps = o.loops[static_cast<size_t>(k)];
     const auto count = as_int(taps.hi);
     if (taps.parent < 0 || !taps.children.empty() || as_int(taps.lo) != 0 || !count ||
-        *count < 2 * lanes || 2 * *count % lanes == 0 || !slides_along(o, taps.parent, k))
+        !slides_along(o, taps.parent, k))
       continue;
+    const bool in_parts = *count > kLongestWindow * lanes;
+    const int64_t whole = in_parts ? kWindowOfAPart * lanes : lanes;
+    if (*count < 2 * lanes || (in_parts ? 1 : 2) * *count % whole == 0) continue;
     Schedule made = out;
     const Cursor loop = Cursor::stmt(made.proc, taps.path);
-    if (apply(made, "cut_loop", {Value(loop), Value(*count / lanes * lanes)}) ||
+    if (apply(made, "cut_loop", {Value(loop), Value(*count / whole * whole)}) ||
         apply(made, "fission", {Value(Cursor::stmt(made.proc, taps.path))}))
       continue;
     out = std::move(made);

@@ -49,7 +49,6 @@ class Finishing {
         for (const int64_t vectors : {4, 8, 2}) by_columns(outer, inner, vectors);
       over_blocks(outer, inner);
       rows_by_rows(outer, inner);
-      windows_of_a_row(outer, inner);
     }
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k) {
       over_short_loops(k);
@@ -57,8 +56,10 @@ class Finishing {
     }
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k)
       if (const int outer = o_.loops[static_cast<size_t>(k)].parent;
-          outer >= 0 && o_.loops[static_cast<size_t>(k)].children.empty())
+          outer >= 0 && o_.loops[static_cast<size_t>(k)].children.empty()) {
         turned_over(outer, k);
+        if (loop_named(name(k)) == k) windows_of_a_row(outer, k);
+      }
     return std::move(out_);
   }
 
@@ -144,10 +145,10 @@ class Finishing {
   // y[i] += x[i + k] * h[k], more taps than two vectors have lanes: vectors of results are the rows
   // of a tile, and what lies a vector apart is a window that goes down them. A vector of x, at each
   // offset, is loaded once for all results in whose windows it lies.
-  void windows_of_a_row(const std::string& outer, const std::string& taps) {
+  void windows_of_a_row(int row, int sum) {
     constexpr int64_t kOthers = 8;  // registers that hold no results: taps, and what is read
-    const int sum = loop_named(taps), row = o_.loops[static_cast<size_t>(sum)].parent;
-    if (row < 0 || name(row) != outer || !unit(row) || !slides_along(o_, row, sum)) return;
+    if (!unit(row) || !slides_along(o_, row, sum)) return;
+    const std::string &outer = name(row), &taps = name(sum);
     const VectorValues values(target_, precision(row), instructions_);
     const int64_t lanes = values.lanes(), registers = values.registers();
     const auto count = o_.loops[static_cast<size_t>(sum)].extent;
@@ -155,14 +156,12 @@ class Finishing {
     int64_t apart = lanes;
     while (apart > 1 && *count % apart != 0) apart /= 2;
     if (4 * apart < lanes) return;
-    // Long sums come in parts: a window is written out.
-    constexpr int64_t kLongest = 8, kPart = 4;  // vectors of taps
-    const bool in_parts = *count > kLongest * apart;
-    if (in_parts && *count % (kPart * apart) != 0) return;
-    const ScheduleStep part = {
-        "divide_loop",
-        {Value(taps), Value(kPart * apart), Value::strings({taps + "o", taps}), Value("perfect")},
-        {}};
+    const bool in_parts = *count > kLongestWindow * apart;
+    if (in_parts && *count % (kWindowOfAPart * apart) != 0) return;
+    const ScheduleStep part = {"divide_loop",
+                               {Value(taps), Value(kWindowOfAPart * apart),
+                                Value::strings({taps + "o", taps}), Value("perfect")},
+                               {}};
     for (const int64_t height : {registers - kOthers, registers / 2}) {
       Finish f{"windows of a row=" + std::to_string(height) + " " + outer, {}};
       f.together = true;

@@ -48,6 +48,20 @@ TEST(Filters, become_tiles_whose_windows_share_what_they_read) {
   }
 }
 
+TEST(Filters, may_go_against_their_taps) {
+  const ProcPtr p = parsed(R"(
+@proc
+def convolved(x: f32[95], h: f32[16], y: f32[80]):
+    for i in seq(0, 80):
+        y[i] = 0.0
+        for k in seq(0, 16):
+            y[i] += h[k] * x[i - k + 15]
+)");
+  const std::vector<Schedule> made = windows_of(p);
+  ASSERT_EQ(made.size(), 1u);
+  expect_same_result(p, made.front().proc, str(*made.front().proc));
+}
+
 TEST(Filters, of_many_taps_come_in_parts) {
   const ProcPtr p = filter(40, 96);
   const std::vector<Schedule> made = windows_of(p);
@@ -69,6 +83,11 @@ TEST(Filters, leave_taps_beside_whole_vectors_to_a_nest_of_their_own) {
   const std::string text = str(*made->proc);
   EXPECT_NE(text.find("for k in seq(0, 16):"), std::string::npos) << text;
   expect_same_result(p, made->proc, text);
+  const ProcPtr p2 = filter(10, 75);
+  const std::optional<Schedule> parts = whole_vectors_of_taps({p2, {}, false}, {}, 8);
+  ASSERT_TRUE(parts);
+  EXPECT_NE(str(*parts->proc).find("for k in seq(0, 64):"), std::string::npos);
+  expect_same_result(p2, parts->proc, str(*parts->proc));
   EXPECT_FALSE(whole_vectors_of_taps({filter(40, 20), {}, false}, {}, 8));  // halves
   EXPECT_FALSE(whole_vectors_of_taps({filter(40, 11), {}, false}, {}, 8));  // too few
   EXPECT_FALSE(whole_vectors_of_taps({parsed(kTransposed), {}, false}, {}, 8));
