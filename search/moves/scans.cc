@@ -9,6 +9,8 @@ namespace exotune {
 
 namespace {
 
+constexpr int kMostFactors = 2;  // of a chain that an instruction goes along
+
 /// Statements that compute, of a loop from 0.
 const For* plain_loop(const StmtPtr& s) {
   const For* f = s ? s->as<For>() : nullptr;
@@ -54,29 +56,33 @@ std::optional<Cursor> unnamed_factor(const Cursor& place, Sym own, Sym iter) {
     const Cursor child = Cursor::expr(place.proc(), path);
     const bool factor =
         b && b->op == BinOpKind::kMul && is_data(e->type) && reads_name(children[1 - k], own);
-    if (factor)
-      return children[k]->as<Read>() || mentions(children[k], iter) || reads_name(children[k], own)
-                 ? std::nullopt
-                 : std::optional(child);
+    if (factor && !children[k]->as<Read>() && !mentions(children[k], iter) &&
+        !reads_name(children[k], own))
+      return child;
     if (auto found = unnamed_factor(child, own, iter)) return found;
   }
   return std::nullopt;
 }
 
-/// The same in front of the loop; its place then.
-Path name_factor(Schedule& s, Path loop) {
-  const For& f = *stmt_at(*s.proc, loop)->as<For>();
-  for (size_t k = 0; k < f.body.size(); ++k) {
-    const StmtPtr& own = f.body[k];
-    if (!goes_on(*own)) continue;
-    const Sym name = own->as<Reduce>() ? own->as<Reduce>()->name : own->as<Assign>()->name;
-    Path stmt = loop;
-    stmt.push_back({Child::kBody, static_cast<int>(k)});
-    const auto factor = unnamed_factor(Cursor::stmt(s.proc, stmt).rhs(), name, f.iter);
-    if (factor && !apply(s, "bind_expr",
-                         {Value(ValueList{Value(*factor)}), Value(name.name() + "_decay"),
-                          Value(false), Value(Cursor::stmt(s.proc, loop))}))
-      return sibling(loop, 2);
+/// All such in front of the loop; its place then.
+Path name_factors(Schedule& s, Path loop) {
+  for (int names = 0; names < kMostFactors; ++names) {
+    const For f = *stmt_at(*s.proc, loop)->as<For>();
+    const Path before = loop;
+    for (size_t k = 0; k < f.body.size() && loop == before; ++k) {
+      const StmtPtr& own = f.body[k];
+      if (!goes_on(*own)) continue;
+      const Sym name = own->as<Reduce>() ? own->as<Reduce>()->name : own->as<Assign>()->name;
+      Path stmt = loop;
+      stmt.push_back({Child::kBody, static_cast<int>(k)});
+      const auto factor = unnamed_factor(Cursor::stmt(s.proc, stmt).rhs(), name, f.iter);
+      const std::string called = name.name() + "_decay" + (names > 0 ? "2" : "");
+      if (factor && !apply(s, "bind_expr",
+                           {Value(ValueList{Value(*factor)}), Value(called), Value(false),
+                            Value(Cursor::stmt(s.proc, loop))}))
+        loop = sibling(loop, 2);
+    }
+    if (loop == before) break;
   }
   return loop;
 }
@@ -116,7 +122,7 @@ std::optional<Schedule> scans_in_vectors(const Schedule& s, const ValueList& ins
     const std::string name = f->iter.name();
     const auto extent = as_int(f->hi);
     Schedule named = out;
-    const Path loop = name_factor(named, *path);
+    const Path loop = name_factors(named, *path);
     for (const Scan& scan : scans) {
       if (scan.statements != f->body.size() || extent.value_or(scan.length) < scan.length) continue;
       Schedule made = named;

@@ -81,6 +81,25 @@ TEST(Scans, that_shrink_with_each_element) {
   expect_scan("        y[i + 1] = y[i] + a * (x[i] - y[i])\n", "approach_next_ps", true);
 }
 
+TEST(Scans, of_second_order) {
+  const auto expect = [](const std::string& value, const std::string& call) {
+    const ProcPtr p = parsed(
+        "@proc\ndef filtered(x: f64[70], y: f64[72], a: f64, b: f64):\n"
+        "    for i in seq(0, 70):\n        y[i + 2] = " +
+        value + "\n");
+    const std::optional<Schedule> made = by_vectors(p);
+    ASSERT_TRUE(made) << value;
+    const std::string text = str(*made->proc);
+    EXPECT_NE(text.find("mm256_second_" + call + "_pd("), std::string::npos) << text;
+    EXPECT_TRUE(reassociates(made->proc));
+    expect_same_result(p, made->proc, text);
+  };
+  expect("x[i] + a * y[i + 1] + b * y[i]", "plus");
+  expect("a * y[i + 1] + 0.5 * y[i] + x[i]", "behind");
+  expect("x[i] - 0.5 * y[i + 1] - 0.25 * y[i]", "minus");
+  expect("0.5 * y[i + 1] - 0.25 * y[i] + x[i]", "resonator");
+}
+
 TEST(Scans, nothing_that_only_looks_like_one) {
   for (const char* const body : {
            "        a += x[i]\n",                                 // a sum
