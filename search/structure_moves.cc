@@ -124,7 +124,7 @@ Found chains(const Schedule& s, const StructureContext& c) {
 }
 Found filters(const Schedule& s, const StructureContext& c) {
   return one("whole vectors of taps",
-             c.vectors ? whole_vectors_of_taps(s, c.sizes, c.lanes) : std::nullopt);
+             c.vectors ? whole_vectors_of_taps(s, c.sizes, c.caches, c.lanes) : std::nullopt);
 }
 Found factors_inside(const Schedule& s, const StructureContext& /*c*/) {
   return one("factors into sums", with_factors_inside(s));

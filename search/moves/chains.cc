@@ -13,9 +13,7 @@ namespace exotune {
 
 namespace {
 
-constexpr int kMostStatements = 12;      // of a body: each changes places with others
-constexpr int64_t kShareOfTheCache = 4;  // for the arrays of a strip
-constexpr int64_t kLeastStrip = 64;      // iterations
+constexpr int kMostStatements = 12;  // of a body: each changes places with others
 
 enum class Group : uint8_t { kBeforeChain, kInChain, kAfterChain };
 
@@ -312,11 +310,6 @@ bool is_chain(const Proc& p, const Path& path) {
                   [](const StmtPtr& s) { return !s->as<Alloc>() && !computation_of(*s); }))
     return false;
   return !iterations_commute(p, path);
-}
-
-/// Iterations whose arrays, of the widest elements, take their share of the nearest cache.
-int64_t strip_of(const NearestCaches& caches) {
-  return std::max(kLeastStrip, caches.first / kShareOfTheCache / bytes_of(ScalarType::kF64));
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ bool slides_along(const Outline& o, int row, int taps) {
 
 std::optional<Schedule> whole_vectors_of_taps(const Schedule& s,
                                               const std::map<std::string, int64_t>& sizes,
-                                              int64_t lanes) {
+                                              const NearestCaches& caches, int64_t lanes) {
   const Outline o = outline_of(*s.proc, sizes);
   Schedule out = s;
   // The last first: places in front of it stay.
@@ -39,9 +39,19 @@ std::optional<Schedule> whole_vectors_of_taps(const Schedule& s,
     const int64_t whole = in_parts ? kWindowOfAPart * lanes : lanes;
     if (*count < 2 * lanes || (in_parts ? 1 : 2) * *count % whole == 0) continue;
     Schedule made = out;
-    const Cursor loop = Cursor::stmt(made.proc, taps.path);
-    if (apply(made, "cut_loop", {Value(loop), Value(*count / whole * whole)}) ||
-        apply(made, "fission", {Value(Cursor::stmt(made.proc, taps.path))}))
+    const OutlineLoop& row = o.loops[static_cast<size_t>(taps.parent)];
+    Path loop = taps.path;
+    if (const int64_t strip = strip_of(caches); as_int(row.hi).value_or(0) >= 2 * strip) {
+      const std::string name = row.iter.name();
+      if (apply(made, "divide_loop",
+                {Value(Cursor::stmt(made.proc, row.path)), Value(strip),
+                 Value::strings({name + "o", name}), Value("cut")}))
+        continue;
+      loop.insert(loop.begin() + static_cast<std::ptrdiff_t>(row.path.size()), {Child::kBody, 0});
+    }
+    if (apply(made, "cut_loop",
+              {Value(Cursor::stmt(made.proc, loop)), Value(*count / whole * whole)}) ||
+        apply(made, "fission", {Value(Cursor::stmt(made.proc, loop))}))
       continue;
     out = std::move(made);
   }

@@ -3,6 +3,7 @@
 // slides_along.
 #include <optional>
 
+#include "search/moves/panels.h"
 #include "search/moves/step.h"
 #include "search/outline/outline.h"
 
@@ -21,10 +22,11 @@ bool slides_along(const Outline& o, int row, int taps);
 ///       for i: y[i] += x[i + 32] * h[32]                                   (cut_loop, fission)
 ///
 /// For filters of two vectors of taps and more, so that windows of whole vectors (or half ones)
-/// slide along all but a few; of long ones, whole parts. Nothing: there is none with a rest, or the
-/// core refused.
+/// slide along all but a few; of long ones, whole parts. A row that the nearest cache does not hold
+/// comes in strips (divide_loop), each of which is still there for the second pass. Nothing: there
+/// is none with a rest, or the core refused.
 std::optional<Schedule> whole_vectors_of_taps(const Schedule& s,
                                               const std::map<std::string, int64_t>& sizes,
-                                              int64_t lanes);
+                                              const NearestCaches& caches, int64_t lanes);
 
 }  // namespace exotune

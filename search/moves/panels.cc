@@ -237,6 +237,12 @@ NearestCaches nearest_caches(const std::vector<TargetLevel>& levels) {
   return out;
 }
 
+int64_t strip_of(const NearestCaches& caches) {
+  constexpr int64_t kLeast = 64;  // iterations: below it a loop does not get going
+  constexpr int64_t kShare = 4;   // of the cache
+  return std::max(kLeast, caches.first / kShare / bytes_of(ScalarType::kF64));
+}
+
 std::optional<Schedule> sums_in_panels(const Schedule& s,
                                        const std::map<std::string, int64_t>& sizes,
                                        const NearestCaches& caches, int64_t lanes) {

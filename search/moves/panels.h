@@ -18,6 +18,9 @@ struct NearestCaches {
   int64_t first = 0, second = 0, last = 0, line = 64;
 };
 NearestCaches nearest_caches(const std::vector<TargetLevel>& levels);
+/// Iterations over elements of the widest type of which a quarter of the first cache is full: what
+/// several passes over a strip have between them stays there.
+int64_t strip_of(const NearestCaches& caches);
 
 /// `most`, or a little less where equal parts of that leave no rest of the extent.
 int64_t equal_parts(int64_t extent, int64_t most);

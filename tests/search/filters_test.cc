@@ -13,6 +13,9 @@
 namespace exotune {
 namespace {
 
+// Strips of 64 results.
+constexpr NearestCaches kCaches = {2048, 0, 0, 64};
+
 ProcPtr filter(int results, int taps) {
   const std::string n = std::to_string(results), k = std::to_string(taps);
   return parsed("@proc\ndef filter(x: f32[" + std::to_string(results + taps - 1) + "], h: f32[" +
@@ -78,19 +81,24 @@ TEST(Filters, of_few_taps_have_no_windows_of_vectors) {
 
 TEST(Filters, leave_taps_beside_whole_vectors_to_a_nest_of_their_own) {
   const ProcPtr p = filter(40, 19);
-  const std::optional<Schedule> made = whole_vectors_of_taps({p, {}, false}, {}, 8);
+  const std::optional<Schedule> made = whole_vectors_of_taps({p, {}, false}, {}, kCaches, 8);
   ASSERT_TRUE(made);
   const std::string text = str(*made->proc);
   EXPECT_NE(text.find("for k in seq(0, 16):"), std::string::npos) << text;
   expect_same_result(p, made->proc, text);
   const ProcPtr p2 = filter(10, 75);
-  const std::optional<Schedule> parts = whole_vectors_of_taps({p2, {}, false}, {}, 8);
+  const std::optional<Schedule> parts = whole_vectors_of_taps({p2, {}, false}, {}, kCaches, 8);
   ASSERT_TRUE(parts);
   EXPECT_NE(str(*parts->proc).find("for k in seq(0, 64):"), std::string::npos);
   expect_same_result(p2, parts->proc, str(*parts->proc));
-  EXPECT_FALSE(whole_vectors_of_taps({filter(40, 20), {}, false}, {}, 8));  // halves
-  EXPECT_FALSE(whole_vectors_of_taps({filter(40, 11), {}, false}, {}, 8));  // too few
-  EXPECT_FALSE(whole_vectors_of_taps({parsed(kTransposed), {}, false}, {}, 8));
+  const ProcPtr p3 = filter(150, 19);
+  const std::optional<Schedule> strips = whole_vectors_of_taps({p3, {}, false}, {}, kCaches, 8);
+  ASSERT_TRUE(strips);
+  EXPECT_NE(str(*strips->proc).find("for io in seq(0, 2):"), std::string::npos);
+  expect_same_result(p3, strips->proc, str(*strips->proc));
+  EXPECT_FALSE(whole_vectors_of_taps({filter(40, 20), {}, false}, {}, kCaches, 8));  // halves
+  EXPECT_FALSE(whole_vectors_of_taps({filter(40, 11), {}, false}, {}, kCaches, 8));  // too few
+  EXPECT_FALSE(whole_vectors_of_taps({parsed(kTransposed), {}, false}, {}, kCaches, 8));
 }
 
 }  // namespace
