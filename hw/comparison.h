@@ -28,6 +28,7 @@ struct RoofLoop {
   std::string operand;  // of the operands `x` and `y`
   std::string step;     // "a = ...": from a, x and y
   int operations = 0;   // of one step
+  std::string begin;    // what the instruction needs first, once: registers set up; may be empty
 };
 
 }  // namespace exotune

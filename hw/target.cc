@@ -92,9 +92,9 @@ PeerLimits read_peers(const TomlTable& table) {
 // The loop whose speed is the roof of this type: registers `chain` long, one `step` on each, so
 // many operations a step.
 RoofLoop read_roof(const TomlTable& table) {
-  table.allow_only({"chain", "operand", "step", "operations"});
+  table.allow_only({"begin", "chain", "operand", "step", "operations"});
   RoofLoop roof{table.text("chain"), table.text("operand"), table.text("step"),
-                static_cast<int>(table.integer("operations"))};
+                static_cast<int>(table.integer("operations")), table.text_or("begin", "")};
   if (roof.operations < 1)
     throw InputError(table.where("operations"), "a step of a roof does at least one operation");
   return roof;

@@ -26,6 +26,7 @@ typedef T V __attribute__((vector_size(BYTES)));
 #ifdef OPERATIONS
 /* Chains of the target's own instruction, each from another start: equal ones would become one. */
 ROOF {
+  BEGIN;
   OPERAND x, y;
   CHAIN c[12];
   memset(&x, 0x3f, sizeof x);
@@ -104,7 +105,8 @@ std::string source_for(const TargetToolchain& toolchain, ElementType precision) 
   for (const std::string& line : toolchain.includes) text += line + "\n";
   text += "typedef " + loop.chain + " CHAIN;\ntypedef " + loop.operand + " OPERAND;\n";
   text += "static inline CHAIN step(CHAIN a, OPERAND x, OPERAND y) { " + loop.step +
-          "; return a; }\n#define OPERATIONS " + std::to_string(loop.operations) + "\n";
+          "; return a; }\n#define OPERATIONS " + std::to_string(loop.operations) +
+          "\n#define BEGIN " + loop.begin + "\n";
   return text + "#define T float\n" + kSource;
 }
 

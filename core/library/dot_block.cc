@@ -4,6 +4,7 @@
 #include <span>
 
 #include "core/library/blocking.h"
+#include "core/library/dot_operands.h"
 #include "core/library/dot_shift.h"
 #include "core/library/inspection.h"
 #include "core/library/operator_rows.h"
@@ -16,16 +17,6 @@ namespace exotune {
 // value.
 
 namespace {
-
-// The elements that a block reads.
-std::vector<const Read*> reads_in(const Block& block) {
-  std::vector<const Read*> out;
-  for_each_expr(block, [&](const ExprPtr& e) {
-    for (const Read* r : data_reads(e))
-      if (!r->idx.empty()) out.push_back(r);
-  });
-  return out;
-}
 
 // An instruction is a dot if its body is a loop over lanes around a loop over a group that adds
 // products to a wider element. The form is read off the body; no instruction is known by its name.
@@ -40,66 +31,13 @@ std::optional<DotInstr> as_dot(const ProcPtr& instr) {
   bool has_x = false, has_w = false;
   for (const Arg& arg : instr->args) {
     if (arg.name == sum->name) out.sum = arg.type.scalar;
-    for (const Read* r : reads_in(group->body)) {
+    for (const Read* r : elements_read(group->body)) {
       if (r->name != arg.name) continue;
       (r->idx.size() == 1 ? out.x : out.w) = arg.type.scalar;
       (r->idx.size() == 1 ? has_x : has_w) = true;
     }
   }
   return has_x && has_w ? std::optional(out) : std::nullopt;
-}
-
-// The factors and the sum of for i: for j: { C = c; for k: {..; C += a * b} }.
-struct Product {
-  Sym a, b, sum;  // a does not run along j
-  ScalarType a_type{}, b_type{}, sum_type{};
-  bool begun = false;  // the sum is set in front of k
-};
-
-Type type_of(const ProcPtr& p, const Path& path, Sym buffer) {
-  const std::optional<ScopeEntry> entry = lookup(*p, path, buffer);
-  return entry ? entry->type : Type{};
-}
-
-// A loop of the name that holds nothing but `next`, and so on down to the sum.
-const For* loop_called(const StmtPtr& s, const std::string& name) {
-  const For* f = s->as<For>();
-  return f && f->iter.name() == name ? f : nullptr;
-}
-
-// for j: { C = c; .. }
-bool sets_first(const For& loop) {
-  return loop.body.size() > 1 && loop.body.front()->as<Assign>() != nullptr;
-}
-
-std::optional<Product> product_at(const ProcPtr& p, const Path& top,
-                                  const std::vector<std::string>& names) {
-  const For* loops[3] = {};
-  StmtPtr s = stmt_at(*p, top);
-  Product out;
-  for (size_t d = 0; d < 3; ++d) {
-    loops[d] = loop_called(s, names[d]);
-    if (!loops[d]) return std::nullopt;
-    if (d == 1) out.begun = sets_first(*loops[d]);
-    if (d < 2 && loops[d]->body.size() != (d == 1 && out.begun ? 2 : 1)) return std::nullopt;
-    s = loops[d]->body.back();
-  }
-  const Reduce* sum = loops[2]->body.back()->as<Reduce>();
-  if (!sum || sum->op != ReduceOp::kAdd) return std::nullopt;
-  if (out.begun && loops[1]->body.front()->as<Assign>()->name != sum->name) return std::nullopt;
-  out.sum = sum->name;
-  for (const Read* r : reads_in(loops[2]->body)) {
-    const auto along = [&](Sym v) {
-      return std::any_of(r->idx.begin(), r->idx.end(),
-                         [&](const ExprPtr& e) { return mentions(e, v); });
-    };
-    if (along(loops[2]->iter)) (along(loops[1]->iter) ? out.b : out.a) = r->name;
-  }
-  if (!out.a.valid() || !out.b.valid()) return std::nullopt;
-  out.a_type = type_of(p, top, out.a).scalar;
-  out.b_type = type_of(p, top, out.b).scalar;
-  out.sum_type = type_of(p, top, out.sum).scalar;
-  return out;
 }
 
 // As set_precision has it: an integer type holds all of a narrower one of its signedness.
@@ -123,7 +61,7 @@ int64_t shift_between(ScalarType from, ScalarType to) {
 
 // The instruction of the largest group that the operands fit, or do once the first is shifted; the
 // first of those. A larger group does more work in an instruction.
-std::optional<DotInstr> instruction_for(const Product& product,
+std::optional<DotInstr> instruction_for(const NarrowProduct& product,
                                         const std::vector<ProcPtr>& instrs) {
   std::optional<DotInstr> best;
   for (const DotInstr& dot : dot_instructions(instrs))
@@ -132,113 +70,6 @@ std::optional<DotInstr> instruction_for(const Product& product,
         holds_all_of(dot.w, product.b_type) && (!best || dot.group > best->group))
       best = dot;
   return best;
-}
-
-// The iterator of the name, of the nest's loops.
-Sym iterator_in(const ProcPtr& p, Path nest, const std::string& name) {
-  for (const For* f = &loop_at(p, nest); f;) {
-    if (f->iter.name() == name) return f->iter;
-    f = f->body.size() == 1 ? f->body[0]->as<For>() : nullptr;
-  }
-  return {};
-}
-
-// The dimension of the one read of `buffer` in the nest whose index mentions the loop's iterator.
-int dim_along(const ProcPtr& p, const Path& nest, Sym buffer, const std::string& loop) {
-  std::optional<int> dim;
-  const Sym iter = iterator_in(p, nest, loop);
-  for (const Read* r : reads_in({stmt_at(*p, nest)}))
-    for (size_t d = 0; r->name == buffer && d < r->idx.size(); ++d)
-      if (mentions(r->idx[d], iter)) dim = static_cast<int>(d);
-  if (!dim)
-    throw SchedulingError("dot_block: `" + buffer.name() + "` does not run along `" + loop + "`");
-  return *dim;
-}
-
-ProcPtr split_dim(ProcPtr p, const Path& alloc, int dim, int64_t q) {
-  const std::optional<int64_t> size =
-      as_int(at(p, alloc).as<Alloc>().type.shape[static_cast<size_t>(dim)]);
-  if (!size) throw SchedulingError("dot_block: the extents must be literal");
-  if (*size % q != 0)
-    p = resize_dim(p, at(p, alloc), dim, int_const((*size + q - 1) / q * q), int_const(0));
-  return divide_dim(p, at(p, alloc), dim, q);
-}
-
-// Is the instruction a copy of `lanes` x `group` elements, for e: for r: dst[..] = src[..]?
-bool copies_groups(const Proc& instr, const DotInstr& dot) {
-  const For* lanes = instr.body.size() == 1 ? instr.body[0]->as<For>() : nullptr;
-  const For* group = lanes && lanes->body.size() == 1 ? lanes->body[0]->as<For>() : nullptr;
-  return group && group->body.size() == 1 && group->body[0]->as<Assign>() &&
-         literal_extent(*lanes) == dot.lanes && literal_extent(*group) == dot.group;
-}
-
-// for e: for r: the elements of a strip's groups, by an instruction that interleaves rows or one by
-// one.
-ProcPtr copy_groups(ProcPtr p, const Path& elements, const DotInstr& dot, const VectorUnit& unit) {
-  for (const ProcPtr& instr : unit.instrs) {
-    if (!copies_groups(*instr, dot)) continue;
-    try {
-      return replace(p, at(p, elements), instr);
-    } catch (const SchedulingError&) {  // of other types, or along the other dimension
-    }
-  }
-  return unroll_loop(p, at(p, child(elements)));
-}
-
-// The copy of a matrix into strips of one vector, groups of its depth side by side:
-// for k: for j  ->  for jo: for ko: for jl: the group's elements.
-ProcPtr order_copy(ProcPtr p, const Path& copy, bool depth_first, const DotInstr& dot,
-                   const VectorUnit& unit) {
-  if (!depth_first) p = reorder_loops(p, at(p, copy));
-  p = divide_loop(p, at(p, copy), dot.group, {"ko", "r"}, Tail::kPerfect);
-  p = reorder_loops(p, at(p, child(copy)));
-  p = divide_loop(p, at(p, child(copy)), dot.lanes, {"s", "e"}, Tail::kCut);
-  if (block_at(*p, child(copy)).size() > 1) {
-    p = fission(p, at(p, child(copy)).after(), 1);
-    p = unroll_loop(p, at(p, child(child(sibling(copy, 1)))));
-  }
-  const bool whole = loop_at(p, child(copy)).iter.name() == "s";
-  if (whole) p = reorder_loops(p, at(p, copy));
-  p = simplify(p, at(p, copy));
-  return whole ? copy_groups(p, child(child(copy)), dot, unit)
-               : unroll_loop(p, at(p, child(child(copy))));
-}
-
-// B of the nest at `top` in strips of the instruction's operand; the nest stands two on.
-ProcPtr pack_strips(ProcPtr p, const Path& top, const Product& product, const DotInstr& dot,
-                    const std::string& j, const std::string& k, const VectorUnit& unit) {
-  p = stage_around(p, top, product.b, product.b.name() + "_dot");
-  const Sym packed = at(p, top).as<Alloc>().name;
-  const int along_k = dim_along(p, sibling(top, 2), packed, k);
-  const int along_j = dim_along(p, sibling(top, 2), packed, j);
-  if (at(p, top).as<Alloc>().type.rank() != 2 || along_k == along_j)
-    throw SchedulingError("dot_block: `" + product.b.name() + "` is no matrix over `" + k +
-                          "` and `" + j + "`");
-  const bool depth_first = along_k < along_j;
-  p = split_dim(p, top, 1, depth_first ? dot.lanes : dot.group);
-  p = split_dim(p, top, 0, depth_first ? dot.group : dot.lanes);
-  p = rearrange_dim(p, at(p, top), depth_first ? std::vector{2, 0, 3, 1} : std::vector{0, 2, 1, 3});
-  if (dot.w != product.b_type) p = set_precision(p, at(p, top), dot.w);
-  return order_copy(p, sibling(top, 1), depth_first, dot, unit);
-}
-
-// A with its depth last and in the instruction's type, copied only where it is not; statements
-// then stand in front of the nest.
-ProcPtr align_rows(ProcPtr p, const Path& top, const Product& product, const DotInstr& dot,
-                   const std::string& k) {
-  const int along_k = dim_along(p, top, product.a, k);
-  if (dot.x == product.a_type && along_k == type_of(p, top, product.a).rank() - 1) return p;
-  p = stage_around(p, top, product.a, product.a.name() + "_dot");
-  const Sym copy = at(p, top).as<Alloc>().name;
-  const int last = at(p, top).as<Alloc>().type.rank() - 1;
-  if (const int dim = dim_along(p, sibling(top, 2), copy, k); dim != last) {
-    std::vector<int> order;
-    for (int d = 0; d <= last; ++d)
-      if (d != dim) order.push_back(d);
-    order.push_back(dim);
-    p = rearrange_dim(p, at(p, top), order);
-  }
-  return dot.x == product.a_type ? p : set_precision(p, at(p, top), dot.x);
 }
 
 ProcPtr vectorize_copy(ProcPtr p, const Path& nest, const VectorUnit& unit) {
@@ -279,35 +110,6 @@ ProcPtr tile_in_registers(ProcPtr p, const Path& tile, int row_loops, Sym sum, c
   return p;
 }
 
-// The depth in whole groups, `r` inside; what is left of it is a nest of its own behind.
-// The rest is added by scalars in a nest of its own: padding the depth would need zeros that the
-// caller has not.
-ProcPtr group_depth(ProcPtr p, const Path& top, int64_t group) {
-  const Path depth = child(child(top));
-  const std::optional<int64_t> extent = literal_extent(loop_at(p, depth));
-  if (!extent || *extent < group)
-    throw SchedulingError("dot_block: `" + loop_at(p, depth).iter.name() + "` has fewer than " +
-                          std::to_string(group) + " iterations, or not a literal number");
-  if (const int64_t rest = *extent % group; rest != 0) {
-    p = cut_loop(p, at(p, depth), loop_at(p, depth).lo + int_const(*extent - rest));
-    p = fission(p, at(p, depth).after(), 2);
-  }
-  return p;
-}
-
-// { a : T ; a = x ; b : T ; b = y ; s }  ->  { a : T ; b : T ; a = x ; b = y ; s }   in the loop's
-// body: casts in an expression declare each where it is used, instructions declare first.
-ProcPtr declarations_first(ProcPtr p, const Path& loop) {
-  int declared = 0;
-  for (int k = 0; k < static_cast<int>(body_of(*stmt_at(*p, loop)).size()); ++k) {
-    if (!stmt_at(*p, child(loop, k))->as<Alloc>()) continue;
-    for (int place = k; place > declared; --place)
-      p = reorder_stmts(p, Cursor::block(p, child(loop, place - 1), 2));
-    ++declared;
-  }
-  return p;
-}
-
 // for j: for k: for r: the sum of one row, in vectors as far as there are whole ones.
 ProcPtr tile_row(ProcPtr p, const Path& row, Sym sum, const DotInstr& dot, const VectorUnit& unit) {
   p = declarations_first(p, child(child(row)));
@@ -334,22 +136,12 @@ bool is_tile(const ProcPtr& p, const Path& path, const std::vector<std::string>&
   return true;
 }
 
-// The nest that sets the sums, back in front of k in the nest at `top`, which stands behind it:
-// for i: for j: C = c ; .. ; for i: for j: s   ->   .. ; for i: for j: { C = c; s }
-ProcPtr begin_inside(ProcPtr p, const Path& set, const Path& top) {
-  const int between = top.back().index - set.back().index;
-  p = reorder_blocks(p, Cursor::block(p, set, between), 1);
-  const Path first = sibling(set, between - 1);
-  p = fuse(p, at(p, first), at(p, top));
-  return fuse(p, at(p, child(first)), at(p, child(first, 1)));
-}
-
 // Full tiles first; then the boundaries in i and j, which are tiles of fewer rows or vectors over
 // loops of the same names, so that one loop over names finds all of them.
 ProcPtr block_nest(ProcPtr p, Path top, const std::vector<std::string>& names, int64_t rows,
                    int64_t vectors, VectorUnit unit) {
   const std::string &i = names[0], &j = names[1], &k = names[2];
-  const Product product = *product_at(p, top, names);
+  const NarrowProduct product = *narrow_product_at(p, top, names);
   const std::optional<DotInstr> found = instruction_for(product, unit.instrs);
   if (!found)
     throw SchedulingError(
@@ -370,7 +162,7 @@ ProcPtr block_nest(ProcPtr p, Path top, const std::vector<std::string>& names, i
   p = pack_strips(p, forward(p, nest).path(), product, dot, j, k, unit);
   top = forward(p, nest).path();
   if (shift) {
-    const Sym strips = product_at(p, top, names)->b;
+    const Sym strips = narrow_product_at(p, top, names)->b;
     ShiftedProduct s = shift_rows(p, top, product.a, strips, product.sum, dot.x, shift, dot.group);
     p = s.proc;
     const Cursor shifted = at(p, s.nest);
@@ -415,7 +207,7 @@ std::optional<DotInstr> dot_instruction_at(const ProcPtr& p, const std::string& 
                                            const std::string& j, const std::string& k,
                                            const std::vector<ProcPtr>& instrs) {
   for (const Cursor& c : loops_named(p, i))
-    if (const auto product = product_at(p, c.path(), {i, j, k}))
+    if (const auto product = narrow_product_at(p, c.path(), {i, j, k}))
       return instruction_for(*product, instrs);
   return std::nullopt;
 }
@@ -428,7 +220,7 @@ ProcPtr dot_block(ProcPtr p, const std::string& i, const std::string& j, const s
   const std::vector<Cursor> loops = require_loops(p, i);
   bool found = false;
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
-    if (!product_at(p, c->path(), names)) continue;
+    if (!narrow_product_at(p, c->path(), names)) continue;
     found = true;
     p = block_nest(p, c->path(), names, rows, vectors, unit);
   }

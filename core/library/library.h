@@ -45,6 +45,7 @@
 #include "core/library/streaming.h"          // results past the caches
 #include "core/library/sum_block.h"          // register tiles of other sums
 #include "core/library/sums_beside.h"        // several sums in one pass
+#include "core/library/tile_block.h"         // products of whole tiles
 #include "core/library/tiles.h"              // parts of register tiles
 #include "core/library/transposition.h"      // transposed copies
 #include "core/library/traversal.h"          // places in an order

@@ -16,8 +16,8 @@ OperatorRows ahead_operators, blocking_operators, cleanup_operators, closures_op
     replacement_operators, row_hints_operators, row_products_operators, shifted_loads_operators,
     short_recurrences_operators, skewing_operators, skinny_operators, stages_operators,
     staging_operators, statement_chains_operators, streaming_operators, sum_block_operators,
-    sums_beside_operators, tiling_operators, transposition_operators, triangles_operators,
-    vectorize_operators;
+    sums_beside_operators, tile_block_operators, tiling_operators, transposition_operators,
+    triangles_operators, vectorize_operators;
 
 inline constexpr OperatorRows* kLibraryRows[] = {ahead_operators,
                                                  blocking_operators,
@@ -57,6 +57,7 @@ inline constexpr OperatorRows* kLibraryRows[] = {ahead_operators,
                                                  streaming_operators,
                                                  sum_block_operators,
                                                  sums_beside_operators,
+                                                 tile_block_operators,
                                                  tiling_operators,
                                                  transposition_operators,
                                                  triangles_operators,

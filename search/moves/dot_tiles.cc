@@ -4,6 +4,7 @@
 
 #include "core/library/dot_block.h"
 #include "core/library/inspection.h"
+#include "core/library/tile_block.h"
 #include "search/steps/builders.h"
 
 namespace exotune {
@@ -47,6 +48,69 @@ std::vector<int64_t> depths(int64_t depth, int64_t row_bytes, int64_t group,
   return out;
 }
 
+// A product of the last three of the nest's loops.
+struct ProductLoops {
+  std::string i, j, k;
+  int64_t height = 0, width = 0, depth = 0;
+  bool begun = false;  // what sets the sums stands in front of the depth
+};
+
+// The depth in blocks, as a step of its own; nothing where it is whole.
+std::vector<ScheduleStep> depth_blocks(const ProductLoops& l, int64_t deep) {
+  if (deep == l.depth) return {};
+  return {{"block_loop",
+           {Value(l.k), Value::ints({deep}), Value::strings({l.k + "o", l.k}), Value(l.i)},
+           {}}};
+}
+
+// Blocks of tiles that a register file of their own holds with their operands, the largest first.
+// What tiles leave of the loops is for dot instructions, in the usual vector tiles.
+std::vector<Finish> whole_tiles_of(const ProductLoops& l, const TileInstr& tile,
+                                   const std::optional<DotInstr>& dot, const Target& target,
+                                   const std::vector<TargetLevel>& levels,
+                                   const ValueList& instructions) {
+  const int64_t group_depth = tile.depth * tile.group;
+  if (l.height < tile.rows || l.width < tile.columns || l.depth < group_depth) return {};
+  const bool rests =
+      l.height % tile.rows != 0 || l.width % tile.columns != 0 || l.depth % group_depth != 0;
+  std::vector<std::pair<int64_t, int64_t>> blocks;
+  const int64_t most = tile.memory->count;
+  for (int64_t rows = 1; rows <= l.height / tile.rows; ++rows)
+    for (int64_t columns = 1; columns <= l.width / tile.columns; ++columns) {
+      if (rows * columns + rows + columns > most) break;
+      blocks.emplace_back(rows, columns);
+    }
+  // Products for each operand that is loaded.
+  const auto reuse = [](const std::pair<int64_t, int64_t>& b) {
+    return static_cast<double>(b.first * b.second) / static_cast<double>(b.first + b.second);
+  };
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [&](const auto& a, const auto& b) { return reuse(a) > reuse(b); });
+  if (blocks.size() > 4) blocks.resize(4);
+  std::vector<Finish> out;
+  for (const auto& [rows, columns] : blocks) {
+    const int64_t row_bytes = columns * tile.columns * bytes_of(tile.b);
+    for (const int64_t deep : depths(l.depth, row_bytes, group_depth, levels)) {
+      if (deep < l.depth && l.begun) continue;
+      Finish f{"tiles " + std::to_string(rows) + "x" + std::to_string(columns),
+               depth_blocks(l, deep), true};
+      f.steps.push_back(
+          {"tile_block",
+           {Value(l.i), Value(l.j), Value(l.k), Value(rows), Value(columns), Value(instructions)},
+           {}});
+      if (rests && dot)
+        f.steps.push_back({"dot_block",
+                           {Value(l.i), Value(l.j), Value(l.k), Value(tile.rows), Value(int64_t{1}),
+                            Value(target.vector_memory), Value(instructions)},
+                           {}});
+      for (const MemoryPtr& memory : {tile.memory, target.vector_memory})
+        f.steps.push_back({"unroll_registers", {Value(memory)}, {}});
+      out.push_back(std::move(f));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Finish> dot_tiles_of(const ProcPtr& p, const Target& target,
@@ -57,12 +121,17 @@ std::vector<Finish> dot_tiles_of(const ProcPtr& p, const Target& target,
   const For &rows = *loops[loops.size() - 3], &columns = *loops[loops.size() - 2],
             &sum = *loops.back();
   const std::string i = rows.iter.name(), j = columns.iter.name(), k = sum.iter.name();
-  const auto dot = dot_instruction_at(p, i, j, k, procs_of(instructions));
+  const std::vector<ProcPtr> all = procs_of(instructions);
+  const auto dot = dot_instruction_at(p, i, j, k, all);
+  const auto tile = tile_instruction_at(p, i, j, k, all);
   const std::optional<int64_t> height = literal_extent(rows), width = literal_extent(columns),
                                depth = literal_extent(sum);
-  if (!dot || !height || !width || !depth || *height < 1) return {};
+  if ((!dot && !tile) || !height || !width || !depth || *height < 1) return {};
   const Reduce* result = sum.body.back()->as<Reduce>();
+  const ProductLoops product{i, j, k, *height, *width, *depth, columns.body.size() > 1};
   std::vector<Finish> out;
+  if (tile) out = whole_tiles_of(product, *tile, dot, target, levels, instructions);
+  if (!dot) return out;
   const int64_t registers = target.vector_memory->count;
   // Wide tiles first: a loaded group serves all its vectors. Each takes all the registers there
   // are.
@@ -70,18 +139,15 @@ std::vector<Finish> dot_tiles_of(const ProcPtr& p, const Target& target,
     // The sums, a row of the operand, the group for all lanes and the product on its way.
     const int64_t most_rows = (registers - 2 - vectors) / vectors;
     if (most_rows < 2 || (vectors - 1) * dot->lanes >= *width) continue;
-    const int64_t tile = ceil_div(*height, ceil_div(*height, most_rows));
+    const int64_t high = ceil_div(*height, ceil_div(*height, most_rows));
     const int64_t row_bytes = vectors * dot->lanes * bytes_of(dot->w);
     for (const int64_t deep : depths(*depth, row_bytes, dot->group, levels)) {
       // What begins the sums stands in front of the whole depth; other plans have it apart.
-      if (deep < *depth && columns.body.size() > 1) continue;
-      Finish f{"dot " + std::to_string(tile) + "x" + std::to_string(vectors), {}, true};
-      if (deep < *depth)
-        f.steps.push_back({"block_loop",
-                           {Value(k), Value::ints({deep}), Value::strings({k + "o", k}), Value(i)},
-                           {}});
+      if (deep < *depth && product.begun) continue;
+      Finish f{"dot " + std::to_string(high) + "x" + std::to_string(vectors),
+               depth_blocks(product, deep), true};
       f.steps.push_back({"dot_block",
-                         {Value(i), Value(j), Value(k), Value(tile), Value(vectors),
+                         {Value(i), Value(j), Value(k), Value(high), Value(vectors),
                           Value(target.vector_memory), Value(instructions)},
                          {}});
       const ScheduleStep unrolled{"unroll_registers", {Value(target.vector_memory)}, {}};
@@ -89,7 +155,7 @@ std::vector<Finish> dot_tiles_of(const ProcPtr& p, const Target& target,
       out.back().steps.push_back(unrolled);
       // The next rows' results come while these are summed. Only of many tiles is that worth a
       // trial.
-      if (!result || tile == *height) continue;
+      if (!result || high == *height) continue;
       f.name += " ahead";
       f.steps.push_back(
           {"prefetch_meanwhile", {Value(i + "o"), Value(k), Value(result->name.name())}, {}});
@@ -101,8 +167,12 @@ std::vector<Finish> dot_tiles_of(const ProcPtr& p, const Target& target,
 }
 
 bool has_dot_instruction(ScalarType sum, const ValueList& instructions) {
-  const std::vector<DotInstr> dots = dot_instructions(procs_of(instructions));
-  return std::any_of(dots.begin(), dots.end(), [&](const DotInstr& d) { return d.sum == sum; });
+  const std::vector<ProcPtr> all = procs_of(instructions);
+  const auto sums = [&](const auto& instr) { return instr.sum == sum; };
+  const std::vector<DotInstr> dots = dot_instructions(all);
+  const std::vector<TileInstr> tiles = tile_instructions(all);
+  return std::any_of(dots.begin(), dots.end(), sums) ||
+         std::any_of(tiles.begin(), tiles.end(), sums);
 }
 
 }  // namespace exotune

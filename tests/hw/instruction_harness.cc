@@ -33,21 +33,11 @@ bool calls_any(const std::string& body, const std::vector<const char*>& function
                      [&](const char* f) { return body.find(f) != std::string::npos; });
 }
 
-bool in_register(const Target& target, const Arg& a) {
-  return a.type.is_tensor() && a.mem == target.vector_memory;
-}
+bool in_file(const Arg& a) { return a.mem && a.mem->kind == MemoryKind::kRegisterFile; }
 
-// The first instruction that moves a whole register of `type` to (or from) contiguous memory.
-std::string mover(const Target& target, ScalarType type, bool load) {
-  for (const ProcPtr& p : target.instructions()) {
-    if (p->args.size() != 2 || p->args[0].type.scalar != type || p->args[1].type.scalar != type)
-      continue;
-    if (p->args[0].type.rank() != 1 || p->args[1].type.rank() != 1) continue;
-    if (in_register(target, p->args[0]) == load && in_register(target, p->args[1]) == !load &&
-        as_int(p->args[1].type.shape[0]) == target.lanes_of(type))
-      return p->name;
-  }
-  return "";
+// A vector, or a register of another file, which has two dimensions.
+bool in_register(const Target& target, const Arg& a) {
+  return a.type.is_tensor() && (a.mem == target.vector_memory || in_file(a));
 }
 
 bool asserts_unit_stride(const Proc& p, const Arg& a) {
@@ -63,6 +53,23 @@ std::string shape_text(const Arg& a) {
   return out;
 }
 
+// The first instruction that moves a whole register such as `like` to (or from) contiguous memory.
+std::string mover(const Target& target, const Arg& like, bool load) {
+  const ScalarType type = like.type.scalar;
+  for (const ProcPtr& p : target.instructions()) {
+    if (p->args.size() != 2) continue;
+    const Arg &to = p->args[0], &from = p->args[1];
+    if (to.type.scalar != type || from.type.scalar != type) continue;
+    if (in_register(target, to) != load || in_register(target, from) == load) continue;
+    const Arg& reg = load ? to : from;
+    if (reg.mem != like.mem || to.type.rank() != from.type.rank()) continue;
+    if (in_file(like) ? shape_text(reg) == shape_text(like) && shape_text(to) == shape_text(from)
+                      : to.type.rank() == 1 && as_int(from.type.shape[0]) == target.lanes_of(type))
+      return p->name;
+  }
+  return "";
+}
+
 // "[0:8, 0:4]"
 std::string whole_text(const Arg& a) {
   std::string out;
@@ -72,7 +79,7 @@ std::string whole_text(const Arg& a) {
 
 // The registers of an operand: "[0:8]", or of several "[0, 0:8]", "[1, 0:8]"..
 std::vector<std::string> registers_of(const Arg& a) {
-  if (a.type.rank() == 1) return {whole_text(a)};
+  if (a.type.rank() == 1 || in_file(a)) return {whole_text(a)};
   std::vector<std::string> out;
   for (int64_t k = 0; k < as_int(a.type.shape[0]).value(); ++k)
     out.push_back("[" + std::to_string(k) + ", 0:" + str(a.type.shape[1]) + "]");
@@ -96,8 +103,8 @@ std::string wrapper_text(const Target& target, const Proc& p) {
       add(call, name);
     } else if (in_register(target, a)) {
       const std::string reg = name + "_reg", shape = shape_text(a);
-      const std::string load = mover(target, a.type.scalar, true),
-                        store = mover(target, a.type.scalar, false);
+      const std::string load = mover(target, a, true);
+      const std::string store = mover(target, a, false);
       if (load.empty() || store.empty()) return "";
       add(formals, name + ": " + type + "[" + shape + "]");
       before += "    " + reg + ": " + type + "[" + shape + "] @ " + a.mem->name + "\n";
@@ -106,11 +113,10 @@ std::string wrapper_text(const Target& target, const Proc& p) {
         after += "    " + store + "(" + name + part + ", " + reg + part + ")\n";
       }
       add(call, reg + whole_text(a));
-    } else if (a.type.rank() == 2) {
-      const std::string rows = str(a.type.shape[0]), row = str(a.type.shape[1]);
-      const std::string first = std::to_string(kOffset);
-      add(formals, name + ": " + type + "[" + first + " + " + rows + ", " + row + "]");
-      add(call, name + "[" + first + ":" + first + " + " + rows + ", 0:" + row + "]");
+    } else if (a.type.rank() >= 2) {
+      const std::string first = std::to_string(kOffset), whole = whole_text(a).substr(3);
+      add(formals, name + ": " + type + "[" + first + " + " + shape_text(a) + "]");
+      add(call, name + "[" + first + ":" + first + " + " + whole);
     } else if (!asserts_unit_stride(p, a) && as_int(a.type.shape[0]) != 1) {
       const std::string extent = str(a.type.shape[0]);
       add(formals, name + ": " + type + "[" + extent + ", 3]");

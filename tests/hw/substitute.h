@@ -14,14 +14,17 @@ struct Substitute {
 };
 
 /// Of the targets of which substitutes are known; none where what they need is not installed.
-/// AVX-512 and its extensions need AVX2 and SIMDe.
+/// AVX-512 and its extensions need AVX2 and SIMDe; AMX's tiles are arrays.
 inline std::vector<Substitute> substitutes() {
   std::vector<Substitute> all;
   if (!std::filesystem::exists("/usr/include/simde/x86/avx512.h")) return all;
-  for (const char* target : {"avx512", "avx512_bf16", "avx512_vnni"})
+  for (const char* target : {"avx512", "avx512_bf16", "avx512_vnni", "avx512_amx"})
     all.push_back({target,
                    {"-mavx2", "-mfma", "-mbmi2", "-Wno-psabi", "-include",
                     EXOTUNE_SOURCE_DIR "/tests/hw/substitutes/avx512.h"}});
+  // Of which nothing has tiles; the functions of a file that uses none stand unused.
+  for (const char* flag : {"-include", EXOTUNE_SOURCE_DIR "/tests/hw/substitutes/amx.h"})
+    all.back().flags.emplace_back(flag);
   return all;
 }
 

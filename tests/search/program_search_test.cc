@@ -434,6 +434,19 @@ TEST_F(DotProgramSearchTest, sums_of_bytes_begin_in_registers) {
   EXPECT_FALSE(some_call(found(kScaledProduct), "dot_block"));
 }
 
+class TileProgramSearchTest : public ProgramSearchTest {
+ protected:
+  TileProgramSearchTest() : ProgramSearchTest("avx512_amx") {}
+};
+
+TEST_F(TileProgramSearchTest, sums_of_bytes_in_tiles_and_what_they_leave_by_dot_products) {
+  const auto both = [](const BeamState& s) {
+    return calls(s, "tile_block") && calls(s, "dot_block");
+  };
+  const std::vector<BeamState> states = found(kBytesBegun);  // 30 rows: one tile and 14
+  EXPECT_TRUE(std::any_of(states.begin(), states.end(), both));
+}
+
 TEST_F(ProgramSearchTest, two_products_of_a_triangle_share_a_tile) {
   const std::vector<BeamState> states = found(kTwoProducts);
   const auto in_blocks_of = [&](int64_t rows) {

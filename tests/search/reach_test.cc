@@ -330,6 +330,17 @@ def turned_over(x: f32[128, 192], y: f32[192, 128]):
         for j in seq(0, 192):
             y[j, i] = x[i, j]
 )";
+
+// For the tiles of another file of registers.
+const char* const kTiledNests = R"(
+@proc
+def bytes(A: i8[32, 128], B: i8[128, 48], C: i32[32, 48]):
+    for i in seq(0, 32):
+        for j in seq(0, 48):
+            for k in seq(0, 128):
+                C[i, j] += i32(A[i, k]) * i32(B[k, j])
+)";
+
 std::vector<TargetLevel> with_small_caches(std::vector<TargetLevel> levels) {
   int64_t bytes = 1 << 14;
   for (TargetLevel& l : levels)
@@ -339,40 +350,46 @@ std::vector<TargetLevel> with_small_caches(std::vector<TargetLevel> levels) {
 
 constexpr size_t kReplayed = 4;  // states of each nest
 
+// Takes what the search had accepted in one of the nests off the list.
+void search_nest(const ProcPtr& nest, const Target& target, const std::vector<TargetLevel>& levels,
+                 std::set<std::string>& missing) {
+  BeamContext context;
+  context.instructions = instruction_values(target);
+  context.weights = default_weights(CostMachine{});
+  ProgramSearchRequest request;
+  request.target = &target;
+  request.levels = levels;
+  request.context = &context;
+  request.keep = 24;  // structures take turns in them
+  const ProgramSearchResult found = ProgramSearch(request).run(first_state(nest, context));
+  EXPECT_EQ(found.refused.count(kInternalError), 0u) << nest->name;
+  for (const auto& [op, n] : found.accepted)
+    if (n > 0) missing.erase(op);
+  // What was put together of parts is what its steps make from the start.
+  for (size_t k = 0; k < std::min(found.states.size(), kReplayed); ++k) {
+    BeamState again = first_state(nest, context);
+    EXPECT_FALSE(extend(again, found.states[k].steps, context)) << key_of(found.states[k].steps);
+    EXPECT_EQ(again.text_hash, found.states[k].text_hash) << key_of(found.states[k].steps);
+    EXPECT_EQ(again.reassociated, found.states[k].reassociated);
+  }
+  // Parts are taken out and put back in every schedule of several nests.
+  for (const BeamState& s : found.states)
+    for (const std::string& line : lines_of(s.steps))
+      for (const char* op : {"extract_subproc", "call_eqv"})
+        if (line.find(std::string("= ") + op + "(") != std::string::npos) missing.erase(op);
+}
+
 TEST(Reach, every_operator_of_a_move_is_accepted_on_some_nest) {
   const TargetPtr target = load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"});
-  BeamContext context;
-  context.instructions = instruction_values(*target);
-  context.weights = default_weights(CostMachine{});
+  const TargetPtr tiles = load_target("avx512_amx", {EXOTUNE_SOURCE_DIR "/hw"});
   std::set<std::string> missing = operators_named_by_moves();
   EXPECT_GT(missing.size(), 12u);
-  std::vector<ProcPtr> nests = parse_module(kNests, "nests.exo").procs;
-  const size_t small = nests.size();
-  for (const ProcPtr& large : parse_module(kLargeNests, "nests.exo").procs) nests.push_back(large);
-  for (size_t n = 0; n < nests.size(); ++n) {
-    const ProcPtr& nest = nests[n];
-    ProgramSearchRequest request;
-    request.target = target.get();
-    request.levels = n < small ? target->levels : with_small_caches(target->levels);
-    request.context = &context;
-    request.keep = 24;  // structures take turns in them
-    const ProgramSearchResult found = ProgramSearch(request).run(first_state(nest, context));
-    EXPECT_EQ(found.refused.count(kInternalError), 0u) << nest->name;
-    for (const auto& [op, n] : found.accepted)
-      if (n > 0) missing.erase(op);
-    // What was put together of parts is what its steps make from the start.
-    for (size_t k = 0; k < std::min(found.states.size(), kReplayed); ++k) {
-      BeamState again = first_state(nest, context);
-      EXPECT_FALSE(extend(again, found.states[k].steps, context)) << key_of(found.states[k].steps);
-      EXPECT_EQ(again.text_hash, found.states[k].text_hash) << key_of(found.states[k].steps);
-      EXPECT_EQ(again.reassociated, found.states[k].reassociated);
-    }
-    // Parts are taken out and put back in every schedule of several nests.
-    for (const BeamState& s : found.states)
-      for (const std::string& line : lines_of(s.steps))
-        for (const char* op : {"extract_subproc", "call_eqv"})
-          if (line.find(std::string("= ") + op + "(") != std::string::npos) missing.erase(op);
-  }
+  for (const ProcPtr& nest : parse_module(kNests, "nests.exo").procs)
+    search_nest(nest, *target, target->levels, missing);
+  for (const ProcPtr& nest : parse_module(kLargeNests, "nests.exo").procs)
+    search_nest(nest, *target, with_small_caches(target->levels), missing);
+  for (const ProcPtr& nest : parse_module(kTiledNests, "nests.exo").procs)
+    search_nest(nest, *tiles, tiles->levels, missing);
   std::string names;
   for (const std::string& op : missing) names += op + " ";
   EXPECT_EQ(names, "");

@@ -77,7 +77,7 @@ constexpr const char* kBytes = "M: size, N: size, K: size, A: i8[M, K], B: i8[K,
 
 TEST(DotBlock, sums_pairs_of_bytes_at_any_literal_size) {
   for (const auto& [m, n, k] :
-       {std::array<int64_t, 3>{4, 8, 6}, {5, 9, 7}, {1, 4, 2}, {3, 17, 3}}) {
+       {std::array<int64_t, 3>{4, 8, 6}, {5, 9, 7}, {1, 4, 2}, {3, 17, 3}, {5, 3, 8}}) {
     const Case c = case_of("i32", "i16", product(kBytes, "A[i, k]", "B[k, j]", "i32"), m, n, k);
     const ProcPtr p =
         unroll_registers(dot_block(c.before, "i", "j", "k", 2, 2, c.unit), c.unit.memory);
