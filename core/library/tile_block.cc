@@ -107,8 +107,8 @@ ProcPtr allocate_first(ProcPtr p, const Cursor& allocation) {
 
 // for it: for jt: for ii: for jj: { C = c; for k: for each product }, a block of tiles: its sums in
 // registers while k runs, its operands for each step of k.
-ProcPtr tile_in_registers(ProcPtr p, const Path& block, const NarrowProduct& product,
-                          const TileInstr& tile) {
+ProcPtr block_in_registers(ProcPtr p, const Path& block, const NarrowProduct& product,
+                           const TileInstr& tile) {
   const Path body = child(child(child(child(block))));
   const int begun = at(p, body).is<Assign>() ? 1 : 0;
   if (begun) p = fission(p, Cursor::gap(p, sibling(body, 1)), 4);
@@ -200,22 +200,23 @@ ProcPtr tile_nest(ProcPtr p, Path top, const std::vector<std::string>& names, in
   p = divide_loop(p, at(p, top), tile.rows, {i + "t", i + "i"}, Tail::kPerfect);
   p = reorder_loops(p, at(p, child(top)));
   p = simplify(p, at(p, top));
-  const Cursor across = at(p, child(top));
+  const Cursor down = at(p, top);
   const size_t before = block_at(*p, top).size();
-  p = block_loop(p, across, {columns}, {j + "o", j + "t"}, i + "t");
+  p = block_loop(p, down, {rows}, {i + "o", i + "t"});
   for (size_t part = block_at(*p, top).size() - before + 1; part-- > 0;) {
-    Path down = sibling(top, static_cast<int>(part));
-    if (loop_at(p, down).iter.name() != i + "t") down = child(down);
-    const size_t one = block_at(*p, down).size();
-    p = block_loop(p, at(p, down), {rows}, {i + "o", i + "t"});
-    // The last rows are a nest of their own: registers of both at once might be too many.
-    if (block_at(*p, down).size() > one && down.size() > top.size())
-      p = fission(p, at(p, down).after(), 1);
+    Path rows_of_tiles = sibling(top, static_cast<int>(part));
+    const bool inside = loop_at(p, rows_of_tiles).iter.name() != i + "t";
+    if (inside) rows_of_tiles = child(rows_of_tiles);
+    const size_t one = block_at(*p, rows_of_tiles).size();
+    p = block_loop(p, at(p, child(rows_of_tiles)), {columns}, {j + "o", j + "t"}, i + "t");
+    // The last columns are a nest of their own: registers of both at once might be too many.
+    if (inside && block_at(*p, rows_of_tiles).size() > one)
+      p = fission(p, at(p, rows_of_tiles).after(), 1);
   }
   std::vector<Cursor> blocks = loops_named(p, i + "t");
   for (auto b = blocks.rbegin(); b != blocks.rend(); ++b)
     if (is_block(p, forward(p, *b).path(), {i + "t", j + "t", i + "i", j + "i"}))
-      p = tile_in_registers(p, forward(p, *b).path(), product, tile);
+      p = block_in_registers(p, forward(p, *b).path(), product, tile);
 
   // All that touches the registers.
   std::vector<ProcPtr> instrs;

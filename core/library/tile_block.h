@@ -31,7 +31,7 @@ std::optional<TileInstr> tile_instruction_at(const ProcPtr& p, const std::string
 
 /// for i: for j: for k: { a = A[.., k]; b = B[.., k, j]; C[.., j] += a * b }
 ///   ->  B_dot: B in strips of a tile's columns, groups of neighbours in k side by side
-///       for jo: for io: { C_tile, rows x columns registers, from C or from what begins the sums ;
+///       for io: for jo: { C_tile, rows x columns registers, from C or from what begins the sums ;
 ///                         for kt: { A_tile = A ; B_tile = B_dot ; C_tile += A_tile * B_tile } ;
 ///                         C = C_tile }
 /// at every nest over loops of these names, literal extents of one tile at least. What whole tiles

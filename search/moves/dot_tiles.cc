@@ -56,10 +56,25 @@ struct ProductLoops {
 };
 
 // The depth in blocks, as a step of its own; nothing where it is whole.
-std::vector<ScheduleStep> depth_blocks(const ProductLoops& l, int64_t deep) {
+std::vector<ScheduleStep> depth_cut(const ProductLoops& l, int64_t deep) {
   if (deep == l.depth) return {};
   return {{"block_loop",
            {Value(l.k), Value::ints({deep}), Value::strings({l.k + "o", l.k}), Value(l.i)},
+           {}}};
+}
+
+// The columns in blocks of which the second factor fills half the second cache; nothing where it
+// does anyway.
+std::vector<ScheduleStep> width_cut(const ProductLoops& l, const TileInstr& tile,
+                                    const std::vector<TargetLevel>& levels) {
+  const std::vector<TargetLevel> caches = caches_of(levels);
+  if (caches.size() < 2) return {};
+  const int64_t most = caches[1].bytes / 2 / (l.depth * bytes_of(tile.b));
+  if (most < tile.columns || l.width <= most) return {};
+  const int64_t even = ceil_div(l.width, ceil_div(l.width, most));
+  const int64_t wide = ceil_div(even, tile.columns) * tile.columns;
+  return {{"block_loop",
+           {Value(l.j), Value::ints({wide}), Value::strings({l.j + "b", l.j}), Value(l.i)},
            {}}};
 }
 
@@ -90,10 +105,14 @@ std::vector<Finish> whole_tiles_of(const ProductLoops& l, const TileInstr& tile,
   std::vector<Finish> out;
   for (const auto& [rows, columns] : blocks) {
     const int64_t row_bytes = columns * tile.columns * bytes_of(tile.b);
-    for (const int64_t deep : depths(l.depth, row_bytes, group_depth, levels)) {
-      if (deep < l.depth && l.begun) continue;
-      Finish f{"tiles " + std::to_string(rows) + "x" + std::to_string(columns),
-               depth_blocks(l, deep), true};
+    std::vector<std::vector<ScheduleStep>> cuts;
+    for (const int64_t deep : depths(l.depth, row_bytes, group_depth, levels))
+      if (deep == l.depth || !l.begun) cuts.push_back(depth_cut(l, deep));
+    if (std::vector<ScheduleStep> wide = width_cut(l, tile, levels); !wide.empty())
+      cuts.push_back(std::move(wide));
+    for (std::vector<ScheduleStep>& cut : cuts) {
+      Finish f{"tiles " + std::to_string(rows) + "x" + std::to_string(columns), std::move(cut),
+               true};
       f.steps.push_back(
           {"tile_block",
            {Value(l.i), Value(l.j), Value(l.k), Value(rows), Value(columns), Value(instructions)},
@@ -145,7 +164,7 @@ std::vector<Finish> dot_tiles_of(const ProcPtr& p, const Target& target,
       // What begins the sums stands in front of the whole depth; other plans have it apart.
       if (deep < *depth && product.begun) continue;
       Finish f{"dot " + std::to_string(high) + "x" + std::to_string(vectors),
-               depth_blocks(product, deep), true};
+               depth_cut(product, deep), true};
       f.steps.push_back({"dot_block",
                          {Value(i), Value(j), Value(k), Value(high), Value(vectors),
                           Value(target.vector_memory), Value(instructions)},
