@@ -218,16 +218,23 @@ ProcPtr dot_block(ProcPtr p, const std::string& i, const std::string& j, const s
     throw SchedulingError("dot_block: a tile has one row and one vector at least");
   const std::vector<std::string> names = {i, j, k};
   const std::vector<Cursor> loops = require_loops(p, i);
-  bool found = false;
+  bool found = false, done = false;
+  std::optional<SchedulingError> refused;
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
     if (!narrow_product_at(p, c->path(), names)) continue;
     found = true;
-    p = block_nest(p, c->path(), names, rows, vectors, unit);
+    try {
+      p = block_nest(p, c->path(), names, rows, vectors, unit);
+      done = true;
+    } catch (const SchedulingError& e) {  // what tiles left may be too little for this
+      if (!refused) refused = e;
+    }
   }
   if (!found)
     throw SchedulingError("dot_block: no loop over `" + i + "` is a nest of `" + i + "`, `" + j +
                               "` and `" + k + "` around one sum of products",
                           {}, "bring the loops into this order first, or name them in theirs");
+  if (!done) throw *refused;
   return p;
 }
 

@@ -86,8 +86,9 @@ std::vector<Finish> whole_tiles_of(const ProductLoops& l, const TileInstr& tile,
                                    const ValueList& instructions) {
   const int64_t group_depth = tile.depth * tile.group;
   if (l.height < tile.rows || l.width < tile.columns || l.depth < group_depth) return {};
-  const bool rests =
-      l.height % tile.rows != 0 || l.width % tile.columns != 0 || l.depth % group_depth != 0;
+  // Of what tiles leave, is any of the nests one for dot instructions?
+  const bool rests = dot && (l.height % tile.rows != 0 || l.width % tile.columns > 1 ||
+                             l.depth % group_depth >= dot->group);
   std::vector<std::pair<int64_t, int64_t>> blocks;
   const int64_t most = tile.memory->count;
   for (int64_t rows = 1; rows <= l.height / tile.rows; ++rows)
@@ -117,7 +118,7 @@ std::vector<Finish> whole_tiles_of(const ProductLoops& l, const TileInstr& tile,
           {"tile_block",
            {Value(l.i), Value(l.j), Value(l.k), Value(rows), Value(columns), Value(instructions)},
            {}});
-      if (rests && dot)
+      if (rests)
         f.steps.push_back({"dot_block",
                            {Value(l.i), Value(l.j), Value(l.k), Value(tile.rows), Value(int64_t{1}),
                             Value(target.vector_memory), Value(instructions)},

@@ -7,6 +7,7 @@
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
 #include "core/library/blocking.h"
+#include "core/library/inspection.h"
 #include "tests/core/library/four_lanes.h"
 #include "tests/core/primitives/differential.h"
 
@@ -85,6 +86,17 @@ TEST(DotBlock, sums_pairs_of_bytes_at_any_literal_size) {
     test::expect_same_meaning(c.before, p, {{}});
     check(*p, true);
   }
+}
+
+TEST(DotBlock, nests_too_small_for_it_stay_beside_others) {
+  Case c = case_of("i32", "i16", product(kBytes, "A[i, k]", "B[k, j]", "i32"), 4, 9, 7);
+  ProcPtr p = cut_loop(c.before, loops_named(c.before, "k").front(), int_const(6));
+  p = fission(p, loops_named(p, "k").front().after(), 2);  // one term of the depth is left
+  c.before = p;
+  p = dot_block(p, "i", "j", "k", 2, 2, c.unit);
+  EXPECT_NE(str(*p).find("pairs("), std::string::npos) << str(*p);
+  EXPECT_EQ(loops_named(p, "k").back().as<For>().body.size(), 5u) << str(*p);
+  test::expect_same_meaning(c.before, p, {{}});
 }
 
 TEST(DotBlock, only_what_is_left_of_the_depth_stays_scalar) {
