@@ -40,10 +40,10 @@ std::optional<DotInstr> dot_instruction_at(const ProcPtr& p, const std::string& 
 /// and of j's last vector stays in loops of its own behind, in vectors where the unit has them. Of
 /// the instructions that fit (their operands' types are those of A and B, or wider by
 /// set_precision) the one of the largest group is taken. Nests that do not fit (fewer terms than a
-/// group, one column) stay as they are beside one that does. SchedulingError: there is no such
-/// nest, no instruction, or none fits. Proposed for products of narrower elements than their sum,
-/// where an instruction sums groups of them: rows x vectors that fill the registers, the depth cut
-/// for each cache.
+/// group, one column) stay as they are beside one that does.
+/// SchedulingError: there is no such nest, no instruction, or none fits.
+/// Proposed for products of narrower elements than their sum, where an instruction sums groups of
+/// them: rows x vectors that fill the registers, the depth cut for each cache.
 ProcPtr dot_block(ProcPtr p, const std::string& i, const std::string& j, const std::string& k,
                   int64_t rows, int64_t vectors, const VectorUnit& unit);
 
