@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 // once that was not enough. Compilers unroll some nests of a few lines into what takes
 // them minutes; the others' time is not theirs.
 constexpr double kShareOfUnit = 0.3, kShareOfOne = 0.1;
+constexpr double kShareAgain = 0.6;  // of one that was late: who asks again has nothing else
 constexpr double kLeastSeconds = 3;  // that a compiler has, however little is left
 
 // The loop around the kernel, compiled with it: `calls` calls on `count` sets of arguments in
@@ -81,8 +82,9 @@ class Unit {
         stem_(stem) {}
 
   /// Fills `results` of `members`, splitting as long as something fails.
-  void compile(const std::vector<size_t>& members, std::vector<CompiledCandidate>& results) {
-    compile(members, results, share_of_time(kShareOfUnit));
+  void compile(const std::vector<size_t>& members, std::vector<CompiledCandidate>& results,
+               bool again) {
+    compile(members, results, share_of_time(again ? kShareAgain : kShareOfUnit));
   }
 
  private:
@@ -119,6 +121,7 @@ class Unit {
                        : run.err;
     if (members.size() == 1) {
       results[members[0]].error = shorten(message);
+      results[members[0]].late = run.timed_out;
       return;
     }
     // After a time-out nobody is named: each alone, where who takes so long takes it from nobody.
@@ -269,7 +272,7 @@ std::string compile_prologue(const TargetToolchain& toolchain, const std::string
 std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,
                                              std::span<const Candidate> batch,
                                              const std::string& directory, double timeout_seconds,
-                                             const std::string& prologue) {
+                                             const std::string& prologue, bool again) {
   std::vector<CompiledCandidate> results(batch.size());
   std::map<std::string, std::vector<size_t>> by_compiler;
   // A candidate may ask for another compiler: peers, and nests as written.
@@ -294,7 +297,7 @@ std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,
       }
     const DeadlineScope scope(patience);
     Unit(*own, batch, directory, timeout, name.empty() ? prologue : "", stem)
-        .compile(members, results);
+        .compile(members, results, again);
   }
   return results;
 }

@@ -19,6 +19,7 @@ struct CompiledCandidate {
   std::string error;     // the compiler's messages
   int threads = 1;       // that it starts
   bool stopped = false;  // the thread's deadline was over before it was compiled
+  bool late = false;     // the compiler took longer than its part of the time
   bool ok() const { return !library.empty(); }
 };
 
@@ -32,10 +33,11 @@ std::string compile_prologue(const TargetToolchain& toolchain, const std::string
                              double timeout_seconds);
 
 /// Compiles `batch` into shared objects under `directory` (which exists), as long as the thread's
-/// deadline lasts, of which one that takes long has a small part. One result each, in order.
+/// deadline lasts, of which one that takes long has a small part; `again`: most of it, for a single
+/// candidate that was late before. One result each, in order.
 std::vector<CompiledCandidate> compile_batch(const TargetToolchain& toolchain,
                                              std::span<const Candidate> batch,
                                              const std::string& directory, double timeout_seconds,
-                                             const std::string& prologue = "");
+                                             const std::string& prologue = "", bool again = false);
 
 }  // namespace exotune

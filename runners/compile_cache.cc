@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 #include <thread>
 
 #include "core/base/deadline.h"
@@ -37,8 +36,11 @@ std::vector<CompiledCandidate> CompileCache::compile(std::span<const Candidate> 
   compile_fresh(fresh, fresh_keys, batch_size);
   std::vector<CompiledCandidate> out;
   for (const std::string& key : keys) out.push_back(known_.at(key));
-  // What was stopped is no answer for the next time.
-  std::erase_if(known_, [](const auto& entry) { return entry.second.stopped; });
+  // What was stopped, or late, is no answer for the next time.
+  for (const auto& [key, made] : known_)
+    if (made.late) late_.insert(key);
+  std::erase_if(known_,
+                [](const auto& entry) { return entry.second.stopped || entry.second.late; });
   return out;
 }
 
@@ -58,10 +60,11 @@ void CompileCache::compile_fresh(std::span<const Candidate> fresh,
   }
   std::vector<std::vector<CompiledCandidate>> units(members.size());
   const Deadline deadline = DeadlineScope::current();
+  const bool again = fresh.size() == 1 && late_.count(keys.front()) > 0;
   const auto compile_one = [&](size_t b) {
     const DeadlineScope scope(deadline);  // others' threads have none
     units[b] = compile_batch(toolchain_, members[b], batches_[first_batch + b].folder,
-                             options_.timeout_seconds, prologue_.value_or(""));
+                             options_.timeout_seconds, prologue_.value_or(""), again);
   };
   for (size_t from = 0; from < units.size(); from += static_cast<size_t>(options_.jobs)) {
     const size_t end = std::min(units.size(), from + static_cast<size_t>(options_.jobs));

@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@ namespace exotune {
 
 /// Not thread-safe: of one runner, and who shares it from the same thread. Compiling runs `jobs`
 /// processes at once and gives up with the thread's deadline; what was compiled until then stays
-/// known.
+/// known. What took the compiler too long is tried again when it is asked for again: alone, it has
+/// most of what is left.
 class CompileCache {
  public:
   struct Options {
@@ -47,6 +49,7 @@ class CompileCache {
   Options options_;
   WorkDirectory directory_;
   std::map<std::string, CompiledCandidate> known_;  // by compilation_key
+  std::set<std::string> late_;                      // keys of what took too long
   std::deque<Batch> batches_;
   int64_t compiled_ = 0;
   int64_t next_folder_ = 0;

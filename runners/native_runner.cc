@@ -117,6 +117,7 @@ TrialResult run_one(const CompiledCandidate& unit, const PreparedCase& prepared,
   if (!unit.ok()) {
     result.status = unit.stopped ? TrialStatus::kSkipped : TrialStatus::kCompileError;
     result.cause = unit.error;
+    result.late = unit.late;
     return result;
   }
   // Zeroed, so that a child that dies at once has said nothing.

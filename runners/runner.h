@@ -64,6 +64,7 @@ struct TrialResult {
   TrialStatus status = TrialStatus::kSkipped;
   std::string cause;            // one line or a few; "" when ok
   int signal = 0;               // the signal of a kCrash
+  bool late = false;            // a kCompileError for want of time
   std::vector<double> samples;  // per call, in the runner's unit; kept even when few
   double median = 0;            // of the samples; 0 when none
   double minimum = 0;

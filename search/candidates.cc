@@ -134,7 +134,7 @@ void Candidates::take_cheapest() {
   std::set<size_t> wrong;
   for (const Trial& t : measured_)
     if (t.status != TrialStatus::kOk && t.status != TrialStatus::kSkipped &&
-        t.status != TrialStatus::kTimeout)
+        t.status != TrialStatus::kTimeout && !t.late)
       wrong.insert(state_index(t));
   for (const size_t k : proposals_.cheapest_first()) {
     if (wrong.count(k)) continue;

@@ -41,6 +41,9 @@ constexpr double kShareOfRescue = 0.4;  // of what is left, for one candidate of
 constexpr size_t kFirstBatch = 6, kLargestBatch = 16, kFewest = 2;
 constexpr double kShareOfBatch = 0.125;
 
+// It, or its compiler, took longer than the time allowed, which says nothing else about it.
+bool is_slow(const Trial& t) { return t.status == TrialStatus::kTimeout || t.late; }
+
 Deadline share_of(const Deadline& deadline, double share) {
   return deadline.within(share * deadline.left());
 }
@@ -90,7 +93,8 @@ void Measuring::run() {
     run_.result.stop = StopReason::kTrials;
   const bool all = measure_states(0, most - kept, share_of(deadline, kShareOfStates));
   if (proposals_.states().empty()) written_otherwise(deadline);
-  if (run_.best_seconds == 0 ? !found_wrong() : !all && !found_schedule()) rescue();
+  if (run_.best_seconds == 0 ? !found_wrong() : (!all || some_were_late()) && !found_schedule())
+    rescue();
   const size_t first = proposals_.states().size();
   if (!deadline.over() && proposals_.add_recombined(seconds_of_states(), deadline))
     measure_states(first, most - std::min(most, measured_.trials.size()),
@@ -175,11 +179,17 @@ bool Measuring::take(size_t state, const Compilation& how) {
 }
 
 bool Measuring::found_wrong() const {
-  const auto slow = [](const auto& cause) {
-    return cause.first == status_name(TrialStatus::kTimeout);
+  const auto wrong = [](const Trial& t) {
+    return t.status != TrialStatus::kOk && t.status != TrialStatus::kSkipped && !is_slow(t);
   };
-  const auto& causes = measured_.causes;
-  return !run_.deadline.over() && !std::all_of(causes.begin(), causes.end(), slow);
+  const auto& all = measured_.trials;
+  return !run_.deadline.over() && std::any_of(all.begin(), all.end(), wrong);
+}
+
+// There was no time to compile one of them.
+bool Measuring::some_were_late() const {
+  const auto& all = measured_.trials;
+  return std::any_of(all.begin(), all.end(), [](const Trial& t) { return t.late; });
 }
 
 bool Measuring::written_takes(double seconds) const {
@@ -202,8 +212,7 @@ bool Measuring::found_schedule() const {
 void Measuring::rescue() {
   std::set<size_t> known;
   for (const Trial& t : measured_.trials)
-    if (t.status != TrialStatus::kSkipped && t.status != TrialStatus::kTimeout)
-      known.insert(candidates_.state_index(t));
+    if (t.status != TrialStatus::kSkipped && !is_slow(t)) known.insert(candidates_.state_index(t));
   size_t tried = 0;
   for (const size_t k : proposals_.cheapest_first()) {
     if (known.count(k)) continue;

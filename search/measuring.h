@@ -41,7 +41,7 @@ class Measuring {
 
   /// Those that are ok, the fastest first.
   std::vector<const Trial*> ranked() const;
-  /// Something that is not slowness was the end of every candidate.
+  /// Something that is not slowness, of a call or of the compiler, was the end of every candidate.
   bool found_wrong() const;
   /// A call of the nest as written takes longer, or it was stopped for taking too long.
   bool written_takes(double seconds) const;
@@ -56,9 +56,10 @@ class Measuring {
  private:
   /// Is there an ok trial that is more than the nest as written?
   bool found_schedule() const;
+  bool some_were_late() const;
   /// Measures neighbours of the fastest, as long as they win.
   void refine(size_t most, size_t kept, const Deadline& deadline);
-  /// When nothing was ok: the cheapest by the model again, with more time.
+  /// When no schedule was ok: the cheapest by the model again, with more time.
   void rescue();
   /// What other compilers make of the nest as written, unless that is known.
   void written_otherwise(const Deadline& deadline);

@@ -174,6 +174,7 @@ class Trials {
     Trial& t = run_.trials[k];
     t.status = r.status;
     t.cause = r.cause;
+    t.late = r.late;
     t.median = r.median;
     t.minimum = r.minimum;
     note_best(t);

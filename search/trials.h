@@ -22,6 +22,7 @@ struct Trial {
   ProofLevel proof = ProofLevel::kProved;
   TrialStatus status = TrialStatus::kSkipped;
   std::string cause;
+  bool late = false;  // a compile error for want of time
   double median = 0, minimum = 0;
   bool reused = false;      // found in the store
   bool as_written = false;  // the nest itself: there is always time for it

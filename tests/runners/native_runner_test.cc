@@ -383,15 +383,17 @@ TEST(CompileCache, keeps_a_bounded_number_of_batches) {
   EXPECT_TRUE(std::filesystem::exists(last));
 }
 
-// A compiler that takes a minute for units with "takes_long" in one of their files.
-TargetToolchain slow_for_some(const std::string& script) {
+// A compiler that takes `seconds` for units with "takes_long" in one of their files.
+TargetToolchain slow_for_some(const std::string& script, int seconds) {
   std::ofstream(script) << "#!/bin/sh\n"
                            "for a; do case $a in *.c)\n"
                            "  for k in $(grep -o 'k[0-9]*/[a-z]*\\.c' \"$a\"); do\n"
                            "    grep -qs takes_long \"${a%/*}/$k\" || continue\n"
-                           "    echo half > \"$TMPDIR/half\"; sleep 60; done;;\n"
-                           "esac; done\n"
-                           "exec " +
+                           "    echo half > \"$TMPDIR/half\"; sleep " +
+                               std::to_string(seconds) +
+                               "; done;;\n"
+                               "esac; done\n"
+                               "exec " +
                                toolchain().cc + " \"$@\"\n";
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   TargetToolchain t = toolchain();
@@ -402,7 +404,7 @@ TargetToolchain slow_for_some(const std::string& script) {
 TEST(CompileCache, what_compiles_for_a_minute_takes_none_of_the_others_time) {
   CompileCache::Options options;
   options.jobs = 1;
-  CompileCache cache(slow_for_some(testing::TempDir() + "slow_cc"), options);
+  CompileCache cache(slow_for_some(testing::TempDir() + "slow_cc", 60), options);
   std::vector<Candidate> batch = {good()};
   for (const char* body : {"int takes_long = 0; y[0] = x[0] + takes_long;", "y[0] = 2 * x[0];"})
     batch.push_back(with_body(body));
@@ -411,11 +413,24 @@ TEST(CompileCache, what_compiles_for_a_minute_takes_none_of_the_others_time) {
   EXPECT_FALSE(DeadlineScope::current().over());
   EXPECT_TRUE(made[0].ok()) << made[0].error;
   EXPECT_EQ(made[1].error, "the compiler took longer than its time limit");
+  EXPECT_TRUE(made[1].late);
   EXPECT_FALSE(made[1].stopped);
   EXPECT_TRUE(made[2].ok()) << made[2].error;
   // What the killed compiler had begun goes with the batch.
   const std::filesystem::path folder = std::filesystem::path(made[0].library).parent_path();
   EXPECT_TRUE(std::filesystem::exists(folder / "half"));
+}
+
+TEST(CompileCache, what_was_late_is_compiled_again_with_most_of_the_time) {
+  CompileCache cache(slow_for_some(testing::TempDir() + "slower_cc", 5), {});
+  const Candidate slow = with_body("int takes_long = 0; y[0] = x[0] + takes_long;");
+  const DeadlineScope scope(Deadline::after(15));
+  const CompiledCandidate late = cache.compile(std::span(&slow, 1)).front();  // has 0.3 of it
+  EXPECT_TRUE(late.late);
+  EXPECT_FALSE(late.stopped);
+  const CompiledCandidate made = cache.compile(std::span(&slow, 1)).front();
+  EXPECT_TRUE(made.ok()) << made.error;
+  EXPECT_EQ(cache.compiled(), 2);
 }
 
 TEST(NativeRunner, an_interrupt_skips_the_rest) {

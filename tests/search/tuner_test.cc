@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "core/frontend/parser.h"
 #include "core/ir/printer.h"
@@ -50,6 +51,10 @@ class MadeUpRunner : public Runner {
       r.status = options.measure ? status : elsewhere;
       if (options.measure && ran.size() == 1 && first_is_ok) r.status = TrialStatus::kOk;
       if (options.measure && wrong_after && wrong_after()) r.status = TrialStatus::kMismatch;
+      if (late_at_first && !(first_is_ok && ran.size() == 1) && seen.insert(c.id).second) {
+        r.status = TrialStatus::kCompileError;
+        r.late = true;
+      }
       if (!r.ok()) r.cause = "made up";
       r.candidate_id = c.id;
       if (r.ok() && options.measure) {
@@ -76,6 +81,8 @@ class MadeUpRunner : public Runner {
   std::map<std::string, double> seconds;
   TrialStatus status = TrialStatus::kOk, elsewhere = TrialStatus::kOk;
   bool first_is_ok = false;
+  std::set<std::string> seen;
+  bool late_at_first = false;         // the compiler has too little time for what is new
   std::function<bool()> wrong_after;  // true: from now on nothing is right
   bool all_near = false;  // what runs first, the nest as written, is a little slower than the rest
   double seconds_each = 0;  // that go by for one candidate
@@ -287,6 +294,21 @@ TEST_F(MadeUpMachine, where_no_schedule_is_right_the_nest_as_written_wins) {
   ASSERT_TRUE(r.winner);
   EXPECT_TRUE(r.as_written);
   EXPECT_EQ(arena.met.back().front(), "#1");
+}
+
+TEST_F(MadeUpMachine, what_the_compiler_had_no_time_for_is_compiled_again) {
+  runner.late_at_first = true;
+  for (const bool written_ran : {true, false}) {
+    SCOPED_TRACE(written_ran);
+    runner.first_is_ok = written_ran;
+    runner.seen.clear();
+    store = make_memory_store();
+    const TuneResult r = tuned();
+    ASSERT_TRUE(r.winner);
+    EXPECT_FALSE(r.as_written);
+    EXPECT_GT(r.seconds, 0);
+    EXPECT_GT(std::count(runner.ran.begin(), runner.ran.end(), r.candidate_id), 1);
+  }
 }
 
 TEST_F(MadeUpMachine, when_time_is_over_the_fastest_trial_wins) {
