@@ -1,5 +1,6 @@
 #include "executors/executor.h"
 
+#include "core/base/deadline.h"
 #include "core/base/diagnostic.h"
 
 namespace exotune {
@@ -35,11 +36,15 @@ void tell_together(const ExecutorHooks& hooks, const std::function<void()>& tell
 ExecutorReport LocalExecutor::run(const std::vector<Shard>& shards, const ExecutorHooks& hooks) {
   ExecutorReport report;
   for (size_t k = 0; k < shards.size(); ++k) {
-    if (hooks.interrupted && hooks.interrupted()) {
+    ShardAnswer answer;
+    const auto work = [&] {
+      leave_if_over();
+      answer = work_(shards[k], "");
+    };
+    if (!done_within(Deadline().or_when(hooks.interrupted), work)) {
       report.interrupted = true;
       break;
     }
-    ShardAnswer answer = work_(shards[k], "");
     ShardResult result;
     result.hash = shard_hash(shards[k]);
     result.machine = std::move(answer.machine);

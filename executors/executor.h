@@ -63,7 +63,8 @@ class Executor {
   virtual ExecutorReport run(const std::vector<Shard>& shards, const ExecutorHooks& hooks) = 0;
 };
 
-/// One after the other in this process. What the work throws is thrown.
+/// One after the other in this process. What the work throws is thrown; an interrupt leaves it in
+/// the middle (done_within), where it looks.
 class LocalExecutor : public Executor {
  public:
   explicit LocalExecutor(ShardWork work) : work_(std::move(work)) {}

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/deadline.h"
 #include "core/base/parallel.h"
 #include "core/cursor/provenance.h"
 #include "core/interp/interp.h"
@@ -208,8 +209,10 @@ BucketResult tune_bucket(const Tunable& tunable, const Bucket& bucket, const std
     problems.push_back(problem_at(tunable, bucket, result.kernel, sizes));
   const Field field = field_of(tunable, scripts, prover, problems, *target, result);
   Comparison times(field.scripts.size());
-  for (size_t at = 0; at < problems.size(); ++at)
+  for (size_t at = 0; at < problems.size(); ++at) {
     times.add(measure_at(at, problems[at], field, scripts, arena, memory, result));
+    leave_if_over();  // what was cut short is no result
+  }
   for (size_t k = 0; k < field.scripts.size(); ++k) result.failed += times.ran(k) ? 0 : 1;
   const std::optional<size_t> fastest = times.fastest();
   if (!fastest)
@@ -254,6 +257,7 @@ bool serves_both(const Tunable& tunable, const TunedMember& tuned, const std::st
         both.push_back(contender_of("#" + std::to_string(both.size()),
                                     make_candidate(proc, *target, problem)));
       times.add(arena.compete(both, problem.args, problem.test, bucket_rounds()));
+      leave_if_over();
     }
     if (!tuned.buckets[k].joins) break;  // where the version begins
   }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/base/deadline.h"
 #include "runners/guarded_arguments.h"
 #include "tests/cli/command_harness.h"
 #include "tests/families/twice_family.h"
@@ -87,6 +88,21 @@ TEST(Tuning, far_buckets_try_more) {
   EXPECT_EQ(tuned.buckets.back().tried, 5u);
   EXPECT_NE(tuned.versions.back().script.find("'i', 5,"), std::string::npos);
   EXPECT_EQ(tuned.versions.front().script.find("'i', 5,"), std::string::npos);
+}
+
+// A bucket whose comparison was cut short has no result; those before it are kept.
+TEST(Tuning, an_interrupt_leaves_the_bucket_at_hand) {
+  const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  bool interrupted = false;
+  FakeArena arena([&](int64_t n, size_t) {
+    interrupted = n == 40;  // in the middle of the second
+    return 1.0;
+  });
+  std::vector<std::string> kept;
+  const BucketMemory memory{{}, [&](const BucketResult& bucket) { kept.push_back(bucket.at); }};
+  EXPECT_FALSE(done_within(Deadline().or_when([&] { return interrupted; }),
+                           [&] { tune_member(tunable(*target), target, arena, memory); }));
+  EXPECT_EQ(kept, std::vector<std::string>{"n=5"});
 }
 
 // Of two schedules within 3 % the one that ships stays; by more, the faster one is taken.
