@@ -114,8 +114,7 @@ void report_runners(const Session& session, Workspace& workspace, Table& table) 
     }
     table.add({label, "ok", "--runner " + state.name});
     if (!state.takes_libraries) continue;
-    for (const std::string& name : workspace.targets().names()) {
-      const TargetPtr target = workspace.targets().load(name);
+    for (const TargetPtr& target : workspace.all_targets()) {
       const auto extension = target->runner.options.find("extension");
       if (extension != target->runner.options.end())
         report_library(state, *target, extension->second, session.data.targets / "runners", table);

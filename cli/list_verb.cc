@@ -47,10 +47,10 @@ std::string simulated_here(const Target& target) {
 // Those that ship with the command, or the one in `folder`.
 Table targets(Workspace& workspace, const std::string& folder) {
   Table table({"target", "instructions", "runner", "this machine", "what"}, {"instructions"});
-  const std::vector<std::string> names =
-      folder.empty() ? workspace.targets().names() : std::vector<std::string>{folder};
-  for (const std::string& name : names) {
-    const TargetPtr target = workspace.targets().load(name);
+  const std::vector<TargetPtr> wanted =
+      folder.empty() ? workspace.all_targets()
+                     : std::vector<TargetPtr>{workspace.targets().load(folder)};
+  for (const TargetPtr& target : wanted) {
     const auto missing = missing_features(workspace.machine(), *target);
     std::string here = missing.empty() ? "runs it" : "lacks";
     for (const std::string& feature : missing) here += " " + feature;

@@ -10,10 +10,9 @@ namespace {
 FigureKey trust_key(const Target& target) { return {target.name, target.hash, "", kTrustKind}; }
 
 bool ships_with_us(Workspace& workspace, const Target& target) {
-  const std::vector<std::string> names = workspace.targets().names();
-  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    return workspace.targets().load(name)->hash == target.hash;
-  });
+  const std::vector<TargetPtr> ours = workspace.all_targets();
+  return std::any_of(ours.begin(), ours.end(),
+                     [&](const TargetPtr& each) { return each->hash == target.hash; });
 }
 
 }  // namespace

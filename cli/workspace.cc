@@ -1,6 +1,7 @@
 #include "cli/workspace.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "cli/einsum.h"
 #include "cli/text_file.h"
@@ -145,10 +146,24 @@ TargetPtr Workspace::target(const std::string& name, const Proc* kernel) {
   return best;
 }
 
-std::vector<TargetPtr> Workspace::runnable() {
+std::vector<TargetPtr> Workspace::all_targets() {
   std::vector<TargetPtr> all;
-  for (const std::string& each : targets_.names())
-    if (TargetPtr target = targets_.load(each); supports(machine(), *target)) all.push_back(target);
+  for (const std::string& each : targets_.names()) {
+    try {
+      all.push_back(targets_.load(each));
+    } catch (const Error& error) {
+      if (error.exit_code() == ExitCode::kInternal) throw;
+      if (left_out_.insert(each).second)
+        std::fprintf(stderr, "the target %s is left out:\n%s", each.c_str(),
+                     error.diagnostic().str().c_str());
+    }
+  }
+  return all;
+}
+
+std::vector<TargetPtr> Workspace::runnable() {
+  std::vector<TargetPtr> all = all_targets();
+  std::erase_if(all, [&](const TargetPtr& target) { return !supports(machine(), *target); });
   return all;
 }
 

@@ -2,6 +2,7 @@
 // What the verbs work with: the targets, the built-in kernels, this machine, and the user's files,
 // each read when first asked for. Start at Workspace.
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,10 @@ class Workspace {
   /// there is none. Where `kernel` is given, "" is the best for its arguments, narrow elements
   /// first: instructions for bytes where it is of bytes.
   TargetPtr target(const std::string& name, const Proc* kernel = nullptr);
-  /// The targets that ship with the command and run on this machine, by name.
+  /// The targets that ship with the command, by name. One whose text is wrong is left out, which
+  /// is said once on stderr: who asks for another has no part in it.
+  std::vector<TargetPtr> all_targets();
+  /// Those of them that run on this machine.
   std::vector<TargetPtr> runnable();
   /// Error(kUnavailable), naming the missing features and the targets that would do, when `target`
   /// is native and this machine cannot run it.
@@ -62,6 +66,7 @@ class Workspace {
   TargetLibrary targets_;
   std::optional<KernelTable> kernels_;
   std::optional<Machine> machine_;
+  std::set<std::string> left_out_;  // targets that were said to be wrong
 };
 
 /// Where "FILE.exo:proc" has its file and its proc ("" when it names none).
