@@ -118,7 +118,8 @@ ProcPtr instruction_of(const Module& library, const TomlTable& table, const std:
 }
 
 void read_vector(const TomlTable& table, Target& target) {
-  table.allow_only({"width_bits", "lanes", "memory", "predication", "streams", "fence"});
+  table.allow_only(
+      {"width_bits", "lanes", "memory", "predication", "streams", "fence", "estimates"});
   target.vector_bits = static_cast<int>(table.integer("width_bits"));
   target.vector_memory = memory_of(target.library, table, "memory");
   target.predication = table.boolean_or("predication", false);
@@ -127,6 +128,9 @@ void read_vector(const TomlTable& table, Target& target) {
       target.streams.push_back(instruction_of(target.library, table, "streams", name));
     target.stream_fence = instruction_of(target.library, table, "fence", table.text("fence"));
   }
+  if (table.has("estimates"))
+    for (const std::string& name : table.texts("estimates"))
+      target.estimates.push_back(instruction_of(target.library, table, "estimates", name));
   const TomlTable lanes = table.table("lanes");
   for (const std::string& key : lanes.keys()) {
     const ScalarType type = data_type(lanes, key);

@@ -65,6 +65,7 @@ struct Target {
   bool predication = false;               // masked tails pay off
   std::vector<ProcPtr> streams;           // stores past the caches, and what orders them
   ProcPtr stream_fence;                   // null where there are none
+  std::vector<ProcPtr> estimates;         // that do what others do, by estimates
   std::map<ScalarType, double> peak;      // arithmetic operations a cycle and core (an FMA is two)
   std::map<std::string, double> latency;  // cycles by class of instruction: "fma", "load"
   std::map<std::string, double> parameters;  // anything else that costs and models read by name

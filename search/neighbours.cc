@@ -121,6 +121,11 @@ class Changes {
       out.insert(out.end(), where_.streaming.begin(), where_.streaming.end());
       add(std::move(out), Change::kStreaming);
     }
+    if (!where_.estimates.empty() && !any_of(steps_, "call_twins")) {
+      Steps out = steps_;
+      out.insert(out.end(), where_.estimates.begin(), where_.estimates.end());
+      add(std::move(out), Change::kEstimates);
+    }
     return std::move(out_);
   }
 
@@ -317,6 +322,7 @@ std::vector<Neighbour> neighbours_of(const Steps& steps, const Neighbourhood& wh
   std::vector<Neighbour> out = Changes(steps, where).run();
   Neighbourhood in_part = where;
   in_part.streaming.clear();
+  in_part.estimates.clear();
   in_part.far = false;
   for (size_t k = 0; k < steps.size(); ++k) {
     if (steps[k].inside.empty()) continue;

@@ -1,7 +1,8 @@
 #pragma once
 // Neighbours: schedules one step away from a good one. A tile is a little larger or smaller, the
 // inner sums run several terms at a time, an operand is packed or not, the arguments' next tiles
-// are prefetched or rows further on, results go past the caches. Start at neighbours_of.
+// are prefetched or rows further on, results go past the caches, roots are taken by estimates.
+// Start at neighbours_of.
 //
 // Reads the values of the library's steps, whoever made them; others are left alone. Untrusted: the
 // caller runs the steps through the core.
@@ -20,13 +21,23 @@ struct Neighbourhood {
   std::string row_loop;
   /// What sends results past the caches (stream_results), where they are large; empty: nothing.
   Steps streaming;
+  /// What calls instructions that do the same by estimates (call_twins), where the nest has any
+  /// such; empty: nothing.
+  Steps estimates;
   bool far = false;  // is more read than the second cache holds? Then rows are asked for
 };
 
 /// What is changed. The static cost compares changes of one kind; between kinds it says little.
-enum class Change : uint8_t { kSize, kPacking, kInterleaving, kPrefetching, kStreaming };
+enum class Change : uint8_t {
+  kSize,
+  kPacking,
+  kInterleaving,
+  kPrefetching,
+  kStreaming,
+  kEstimates
+};
 // Of the enumeration above.
-constexpr int kChanges = 5;
+constexpr int kChanges = 6;
 
 struct Neighbour {
   Steps steps;  // all of them

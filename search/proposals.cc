@@ -1,9 +1,11 @@
 #include "search/proposals.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <set>
 
 #include "hw/machine_model.h"
 #include "search/dp/ahead_layout.h"
@@ -59,6 +61,17 @@ BeamContext context_of(const TuningState& run) {
   out.sizes = run.sizes;
   out.weights = weights_of(*request.target, request.machine, &run.store, request.kernel.operation(),
                            request.costs);
+  return out;
+}
+
+// Names of the functions that it calls, as in sqrt(x[i]).
+std::set<std::string> functions_in(const Block& body) {
+  std::set<std::string> out;
+  const std::function<void(const ExprPtr&)> look = [&](const ExprPtr& e) {
+    if (const Extern* call = e->as<Extern>()) out.insert(call->fn);
+    for (const ExprPtr& part : expr_children(*e)) look(part);
+  };
+  for_each_expr(body, look);
   return out;
 }
 
@@ -437,6 +450,7 @@ std::vector<BeamState> Proposals::around(const std::vector<BeamState>& good, siz
                             nest_.vector_loop,
                             nest_.row_loop,
                             streaming(),
+                            estimates(),
                             reads_far()};
   std::vector<BeamState> out;
   for (size_t form = 0; form <= starts_.size(); ++form) {
@@ -497,6 +511,20 @@ Steps Proposals::streaming() const {
     return {{"stream_results", {Value(stores), Value(target.stream_fence), Value(rows)}, {}}};
   }
   return {};
+}
+
+// Functions that the nest calls may have instructions that estimate them.
+Steps Proposals::estimates() const {
+  const std::set<std::string> wanted = functions_in(start().proc->body);
+  ValueList twins;
+  for (const ProcPtr& estimate : request_.target->estimates)
+    for (const std::string& function : functions_in(estimate->body))
+      if (wanted.count(function) > 0) {
+        twins.emplace_back(estimate);
+        break;
+      }
+  if (twins.empty()) return {};
+  return {{"call_twins", {Value(twins)}, {}}};
 }
 
 // The first schedules of each family with their results past the caches: a search whose time ends

@@ -50,6 +50,7 @@
 #include "core/library/transposition.h"      // transposed copies
 #include "core/library/traversal.h"          // places in an order
 #include "core/library/triangles.h"          // corners as squares
+#include "core/library/twins.h"              // instructions that do the same in another way
 #include "core/library/vector_loops.h"       // parts of vectorized loops
 #include "core/library/vectorize.h"          // lanes to instructions
 #include "core/library/window_rows.h"        // rows that windows share

@@ -17,7 +17,7 @@ OperatorRows ahead_operators, blocking_operators, cleanup_operators, closures_op
     short_recurrences_operators, skewing_operators, skinny_operators, stages_operators,
     staging_operators, statement_chains_operators, streaming_operators, sum_block_operators,
     sums_beside_operators, tile_block_operators, tiling_operators, transposition_operators,
-    triangles_operators, vectorize_operators;
+    triangles_operators, twin_operators, vectorize_operators;
 
 inline constexpr OperatorRows* kLibraryRows[] = {ahead_operators,
                                                  blocking_operators,
@@ -61,6 +61,7 @@ inline constexpr OperatorRows* kLibraryRows[] = {ahead_operators,
                                                  tiling_operators,
                                                  transposition_operators,
                                                  triangles_operators,
+                                                 twin_operators,
                                                  vectorize_operators};
 
 }  // namespace exotune

@@ -6,23 +6,13 @@
 
 #include "core/analysis/queries.h"
 #include "core/ir/normal_form.h"
-#include "core/ir/printer.h"
 #include "core/library/operator_rows.h"
 #include "core/library/operator_values.h"
-#include "core/library/replacement.h"
+#include "core/library/twins.h"
 
 namespace exotune {
 
 namespace {
-
-// What an instruction does, whatever it is called.
-std::string meaning_of(const Proc& instr) {
-  Proc p = instr;
-  p.name = "instr";
-  p.instr.reset();
-  p.provenance = nullptr;
-  return canonical_text(p);
-}
 
 // Arguments that are written and never read.
 std::set<Sym> results_of(const Proc& p) {
@@ -42,27 +32,6 @@ bool stores_into(const Call& c, const std::set<Sym>& results) {
   const WindowExpr* to = c.args.empty() ? nullptr : c.args.front()->as<WindowExpr>();
   return to && results.count(to->name) > 0;
 }
-
-// Calls of what one of `stores` could do, with that one.
-class Twins {
- public:
-  explicit Twins(const std::vector<ProcPtr>& stores) {
-    for (const ProcPtr& s : stores) by_meaning_.emplace(meaning_of(*s), s);
-  }
-  ProcPtr of(const ProcPtr& callee) {
-    if (!callee->instr) return nullptr;
-    const auto [known, is_new] = of_.emplace(callee.get(), nullptr);
-    if (is_new)
-      if (const auto it = by_meaning_.find(meaning_of(*callee));
-          it != by_meaning_.end() && it->second != callee)
-        known->second = it->second;
-    return known->second;
-  }
-
- private:
-  std::map<std::string, ProcPtr> by_meaning_;
-  std::map<const Proc*, ProcPtr> of_;
-};
 
 // Rows that one run of a block stores into: what moves along the last dimension alone is one row.
 class Rows {
@@ -107,13 +76,11 @@ ProcPtr stream_results(ProcPtr p, const std::vector<ProcPtr>& stores, const Proc
                           std::to_string(at_once.most()) + " rows of results, and " +
                           std::to_string(rows) + " at most may wait for their lines");
   int streamed = 0;
-  for (const auto& [path, twin] : found) {
-    const ProcPtr loop = inline_call(p, Cursor::stmt(p, path));
-    if (auto done = try_replace_any(loop, Cursor::stmt(loop, path), {twin})) {
+  for (const auto& [path, twin] : found)
+    if (std::optional<ProcPtr> done = with_twin(p, path, twin)) {
       p = *done;
       ++streamed;
     }
-  }
   if (streamed == 0)
     throw SchedulingError(
         "stream_results: no vector is stored into an argument that is only written");

@@ -280,7 +280,9 @@ InstructionHarness::Prepared InstructionHarness::prepare(const Proc& wrapper, in
       if (calls_any(body, {"asin(", "acos("})) v /= 1 + std::fabs(v);
       if (body.find(" / ") != std::string::npos && v == 0) v = 2;
     }
-  p.rounds = calls_any(body, kRounded);
+  const std::vector<ProcPtr>& estimates = target_->estimates;
+  p.rounds = calls_any(body, kRounded) ||
+             std::find(estimates.begin(), estimates.end(), instruction) != estimates.end();
   p.got = copy_of(p.expected);
   run(wrapper, p.expected.values);
   size_t next = 0;

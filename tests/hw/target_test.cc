@@ -244,6 +244,12 @@ TEST(Target, says_which_stores_go_past_the_caches) {
   EXPECT_TRUE(load_target("neon", {kBuiltIn})->streams.empty());
 }
 
+TEST(Target, says_which_instructions_estimate) {
+  for (const char* name : {"avx2", "avx512", "avx512_amx"})
+    EXPECT_EQ(load_target(name, {kBuiltIn})->estimates.size(), 1u) << name;
+  EXPECT_TRUE(load_target("neon", {kBuiltIn})->estimates.empty());
+}
+
 TEST(TargetErrors, a_store_past_the_caches_that_is_no_instruction) {
   const Broken b("target.toml", "predication", "streams = [\"no_such\"]\npredication");
   EXPECT_NE(b.refused().find("no instruction 'no_such' in this target"), std::string::npos)

@@ -49,7 +49,7 @@ Steps chain() {
 
 class Around {
  public:
-  explicit Around(const Steps& steps) : all_(neighbours_of(steps, {16, 32, "", "", {}})) {}
+  explicit Around(const Steps& steps) : all_(neighbours_of(steps, {16, 32, "", "", {}, {}})) {}
 
   // Whether some neighbour of that kind has each of these lines.
   bool has(Change change, const std::vector<std::string>& lines) const {
@@ -84,7 +84,7 @@ TEST(Neighbours, a_part_is_changed_inside_the_whole) {
   other.args = {"for i in _: _", "other"};
   const Steps whole = {part, {"simplify", {}}, other};
   int first = 0, second = 0;
-  for (const Neighbour& n : neighbours_of(whole, {16, 32, "", "", {}})) {
+  for (const Neighbour& n : neighbours_of(whole, {16, 32, "", "", {}, {}})) {
     ASSERT_EQ(n.steps.size(), 3u);
     const bool in_first = key_of({n.steps[0]}) != key_of({part});
     const bool in_second = key_of({n.steps[2]}) != key_of({other});
@@ -92,7 +92,7 @@ TEST(Neighbours, a_part_is_changed_inside_the_whole) {
     first += in_first, second += in_second;
   }
   EXPECT_EQ(first, second);
-  const auto alone = neighbours_of(part.inside, {16, 32, "", "", {}});
+  const auto alone = neighbours_of(part.inside, {16, 32, "", "", {}, {}});
   EXPECT_EQ(first, static_cast<int>(alone.size()));
   EXPECT_GT(first, 10);
 }
@@ -200,16 +200,31 @@ TEST(Neighbours, results_go_past_the_caches_where_that_is_asked_for) {
     return std::count_if(all.begin(), all.end(),
                          [](const Neighbour& n) { return n.change == Change::kStreaming; });
   };
-  EXPECT_EQ(streamed(neighbours_of(steps, {16, 32, "", "", streaming})), 1);
-  EXPECT_EQ(streamed(neighbours_of(steps, {16, 32, "", "", {}})), 0);
+  EXPECT_EQ(streamed(neighbours_of(steps, {16, 32, "", "", streaming, {}})), 1);
+  EXPECT_EQ(streamed(neighbours_of(steps, {16, 32, "", "", {}, {}})), 0);
   Steps already = steps;
   already.insert(already.end(), streaming.begin(), streaming.end());
-  EXPECT_EQ(streamed(neighbours_of(already, {16, 32, "", "", streaming})), 0);
+  EXPECT_EQ(streamed(neighbours_of(already, {16, 32, "", "", streaming, {}})), 0);
+}
+
+TEST(Neighbours, roots_are_taken_by_estimates_where_there_are_any) {
+  const Steps estimates = {{"call_twins", {Value(ValueList{})}}};
+  const Steps steps = {block("i", 6, "io", "")};
+  const auto estimated = [](const std::vector<Neighbour>& all) {
+    return std::count_if(all.begin(), all.end(), [](const Neighbour& n) {
+      return n.change == Change::kEstimates && n.steps.back().op == "call_twins";
+    });
+  };
+  EXPECT_EQ(estimated(neighbours_of(steps, {16, 32, "", "", {}, estimates})), 1);
+  EXPECT_EQ(estimated(neighbours_of(steps, {16, 32, "", "", {}, {}})), 0);
+  Steps already = steps;
+  already.insert(already.end(), estimates.begin(), estimates.end());
+  EXPECT_EQ(estimated(neighbours_of(already, {16, 32, "", "", {}, estimates})), 0);
 }
 
 TEST(Neighbours, rows_are_asked_for_where_they_come_from_afar) {
   const auto asked = [](const Steps& steps, bool far) {
-    const std::vector<Neighbour> all = neighbours_of(steps, {16, 32, "", "", {}, far});
+    const std::vector<Neighbour> all = neighbours_of(steps, {16, 32, "", "", {}, {}, far});
     return std::count_if(all.begin(), all.end(), [](const Neighbour& n) {
       return n.change == Change::kPrefetching && n.steps.back().op == "prefetch_rows";
     });
@@ -227,7 +242,7 @@ TEST(Neighbours, next_rows_are_asked_for_while_results_go_past_the_caches) {
   const Steps streaming = {{"stream_results", {Value(ValueList{})}, {}}};
   const Steps steps = {block("i", 6, "io", "")};
   std::vector<std::string> found;
-  for (const Neighbour& n : neighbours_of(steps, {16, 32, "", "", streaming, true}))
+  for (const Neighbour& n : neighbours_of(steps, {16, 32, "", "", streaming, {}, true}))
     if (n.steps.back().op == "prefetch_next_rows") found.push_back(n.steps[n.steps.size() - 2].op);
   EXPECT_EQ(found, (std::vector<std::string>{"stream_results", "block_loop"}));
 }

@@ -109,6 +109,30 @@ FUSED(pd, __m512d, 8, __mmask8, fma)
 #define _mm512_mask3_fnmadd_ps sub_mask3_fnmadd_ps
 #define _mm512_mask3_fnmadd_pd sub_mask3_fnmadd_pd
 
+// Estimates of fourteen bits.
+static inline __m512 sub_maskz_rsqrt14_ps(__mmask16 k, __m512 a) {
+  LANE_LOOP(16) {
+    float r = 1 / sqrtf(a[lane]);
+    uint32_t bits;
+    memcpy(&bits, &r, sizeof bits);
+    bits = (bits + 0x200) & ~(uint32_t)0x3FF;
+    memcpy(&r, &bits, sizeof r);
+    a[lane] = LANE_IN(k) ? r : 0;
+  }
+  return a;
+}
+#define _mm512_maskz_rsqrt14_ps sub_maskz_rsqrt14_ps
+static inline __mmask16 sub_cmplt_epu32_mask(__m512i a, __m512i b) {
+  uint32_t x[16], y[16];
+  __mmask16 less = 0;
+  memcpy(x, &a, sizeof a);
+  memcpy(y, &b, sizeof b);
+  LANE_LOOP(16) less |= (__mmask16)((x[lane] < y[lane]) << lane);
+  return less;
+}
+#undef _mm512_cmplt_epu32_mask
+#define _mm512_cmplt_epu32_mask sub_cmplt_epu32_mask
+
 // Halves added to halves, as the compilers write the reductions out.
 #define REDUCTION(name, suffix, V, E, n, K, empty, combined)        \
   static inline E sub_mask_reduce_##name##_##suffix(K k, V v) {     \
