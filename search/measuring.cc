@@ -35,6 +35,8 @@ constexpr double kLongestWritten = 60;  // seconds for the nest as written, wher
 // the time as long as all schedules'. The final comparison has the compilers all the same. Of long
 // calls each of theirs is the time of several schedules.
 constexpr double kHopeless = 32, kHopelessIfLong = 4;
+constexpr double kShareOfOtherwise =
+    0.4;                                // of the finals' time, for other ways to compile the nest
 constexpr double kShareOfRescue = 0.4;  // of what is left, for one candidate of a rescue
 // At first a few, so that something is known soon; then as many as take a small part of the time
 // that is left.
@@ -101,6 +103,8 @@ void Measuring::run() {
                    share_of(deadline, kShareOfStates));
   refine(most, kept, share_of(deadline, kShareOfStates));
   compile_otherwise(deadline);
+  // Where that had no turn yet: nobody's result may be slower than the compilers' own loops.
+  written_otherwise(share_of(run_.deadline, kShareOfOtherwise), true);
   narrow_field(deadline);
   TuneStatistics& s = run_.result.statistics;
   s.measured = measured_.measured;
@@ -111,14 +115,20 @@ void Measuring::run() {
   if (!all || deadline.over() || s.cut_short) run_.result.stop = stop_of(deadline);
 }
 
-void Measuring::written_otherwise(const Deadline& deadline) {
+void Measuring::written_otherwise(const Deadline& deadline, bool in_turn) {
   for (const Trial& t : measured_.trials)
     if (t.compilation.is_usual() && candidates_.is_as_written(t)) {
       const double hopeless = t.median > kLongestCall ? kHopelessIfLong : kHopeless;
       if (t.status == TrialStatus::kOk && t.median > hopeless * run_.best_seconds) return;
       std::vector<Trial> others = candidates_.otherwise(t);
       const int planned = static_cast<int>(measured_.trials.size() + others.size());
-      return measure(std::move(others), planned, deadline, request_.timeout_seconds, false);
+      if (!in_turn)
+        return measure(std::move(others), planned, deadline, request_.timeout_seconds, false);
+      const double each = seconds_each();
+      for (Trial& other : others)
+        if (each <= deadline.left())
+          measure({std::move(other)}, planned, deadline, request_.timeout_seconds, false);
+      return;
     }
 }
 

@@ -61,8 +61,9 @@ class Measuring {
   void refine(size_t most, size_t kept, const Deadline& deadline);
   /// When no schedule was ok: the cheapest by the model again, with more time.
   void rescue();
-  /// What other compilers make of the nest as written, unless that is known.
-  void written_otherwise(const Deadline& deadline);
+  /// What other compilers make of the nest as written, unless that is known; `in_turn`: one after
+  /// the other, as long as there is time for one more.
+  void written_otherwise(const Deadline& deadline, bool in_turn = false);
   /// The fastest again, by the other compilers and their flags.
   void compile_otherwise(const Deadline& deadline);
   /// By BeamState::text_hash, for whole programs.
