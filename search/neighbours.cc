@@ -110,6 +110,12 @@ class Changes {
       }
     if (!kernels_.empty() && !any_of(steps_, "interleave_loop")) interleaves();
     if (!kernels_.empty() && !any_of(steps_, "prefetch_ahead")) prefetches();
+    if (any_of(steps_, "tile_to_instr") && !any_of(steps_, "prefetch_results"))
+      for (const int64_t ahead : {1, 2}) {
+        Steps out = steps_;
+        out.push_back({"prefetch_results", {Value(ahead)}});
+        add(std::move(out), Change::kPrefetching);
+      }
     if (where_.far && kernels_.empty() && !any_of(steps_, "prefetch_next_rows")) next_rows();
     if (where_.far && kernels_.empty() && !any_of(steps_, "prefetch_rows")) {
       Steps out = steps_;

@@ -1,7 +1,9 @@
 #include "core/library/prefetching.h"
 
 #include <algorithm>
+#include <set>
 
+#include "core/analysis/queries.h"
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
 #include "core/library/operator_rows.h"
@@ -12,15 +14,22 @@ namespace exotune {
 
 namespace {
 
-// What the body of the loop uses of the buffer `distance` iterations later, as a window; "" when
-// that is no rectangle, the same one always, or a single element.
+// What the body of the loop uses of the buffer.
+std::optional<Rectangle> used_in(const ProcPtr& p, const Cursor& loop, const ScopeEntry& buffer) {
+  Path first = loop.path();
+  first.push_back({Child::kBody, 0});
+  const int length = static_cast<int>(loop.as<For>().body.size());
+  return touched(p, Cursor::block(p, first, length), buffer.name);
+}
+
+// That of `distance` iterations later, as a window; "" when that is no rectangle, the same one
+// always, or a single element.
 std::string later_window(const ProcPtr& p, const Cursor& loop, const ScopeEntry& buffer,
                          int64_t distance) {
   const For& nest = loop.as<For>();
   Path first = loop.path();
   first.push_back({Child::kBody, 0});
-  const Cursor body = Cursor::block(p, first, static_cast<int>(nest.body.size()));
-  std::optional<Rectangle> window = touched(p, body, buffer.name);
+  std::optional<Rectangle> window = used_in(p, loop, buffer);
   if (!window) return "";
   const ExprPtr later = read_var(nest.iter, ScalarType::kIndex) + int_const(distance);
   bool moves = false;
@@ -57,6 +66,60 @@ ProcPtr prefetch_ahead(ProcPtr p, const std::string& loop, const std::string& bu
   if (!found)
     throw SchedulingError("no loop over `" + loop + "` goes through rectangles of " +
                           (buffer.empty() ? "any argument" : "`" + buffer + "`"));
+  return p;
+}
+
+namespace {
+
+// Has it, of a literal number, two rows or more?
+bool has_rows(const Rectangle& r) {
+  for (size_t d = 0; d + 1 < r.lo.size(); ++d)
+    if (const auto rows = as_int(normalize(r.hi[d] - r.lo[d])); rows && *rows > 1) return true;
+  return false;
+}
+
+// Arguments that the loop's body only writes.
+std::vector<std::string> results_of_loop(const ProcPtr& p, const Cursor& loop) {
+  std::set<Sym> written, read;
+  Path first = loop.path();
+  first.push_back({Child::kBody, 0});
+  for (const Access& a : accesses_of(*p, first, static_cast<int>(loop.as<For>().body.size())))
+    (a.kind == Access::Kind::kWrite ? written : read).insert(a.buffer);
+  std::vector<std::string> out;
+  for (const Arg& a : p->args)
+    if (written.count(a.name) > 0 && read.count(a.name) == 0) out.push_back(a.name.name());
+  return out;
+}
+
+bool holds_loop(const For& f) {
+  return std::any_of(f.body.begin(), f.body.end(),
+                     [](const StmtPtr& s) { return s->as<For>() != nullptr; });
+}
+
+}  // namespace
+
+ProcPtr prefetch_results(ProcPtr p, int64_t distance) {
+  if (distance < 1) throw SchedulingError("prefetch_results: the distance is at least 1 iteration");
+  bool found = false;
+  const std::vector<Path> paths = all_stmt_paths(*p);
+  for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
+    const For* f = stmt_at(*p, *path)->as<For>();
+    if (!f || holds_loop(*f)) continue;
+    const Cursor loop = Cursor::stmt(p, *path);
+    std::vector<std::string> windows;
+    for (const std::string& name : results_of_loop(p, loop)) {
+      const auto entry = visible(p, *path, name);
+      if (const auto now = used_in(p, loop, *entry); !now || !has_rows(*now)) continue;
+      if (std::string w = later_window(p, loop, *entry, distance); !w.empty())
+        windows.push_back(std::move(w));
+    }
+    Path first = *path;
+    first.push_back({Child::kBody, 0});
+    for (const std::string& w : windows) p = add_prefetch(p, Cursor::stmt(p, first).before(), w);
+    found = found || !windows.empty();
+  }
+  if (!found)
+    throw SchedulingError("prefetch_results: no innermost loop writes several rows of an argument");
   return p;
 }
 
@@ -373,6 +436,10 @@ std::vector<Operator> prefetching_operators() {
        [](const OperatorArgs& a) -> Value {
          return prefetch_ahead(a.proc(), a.string(1), a.string(2), a.integer(3));
        }},
+      {"prefetch_results",
+       {proc(), integer("distance", 1)},
+       "for r: f(y[a:b, r])  ->  for r: prefetch(y[a:b, r + distance]); f(y[a:b, r])",
+       [](const OperatorArgs& a) -> Value { return prefetch_results(a.proc(), a.integer(1)); }},
       {"prefetch_meanwhile",
        {proc(), string("loop"), string("within"), string("buffer", ""), integer("locality", 3)},
        "for r: for ..: for k: s(x[r])  ->  for r: for ..: for kl: prefetch(a line of x[r + 1]); "

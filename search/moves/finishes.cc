@@ -459,11 +459,15 @@ class Finishing {
       along.steps.push_back({"reorder_loops", {Value(name(outer) + "o " + name(inner) + "o")}, {}});
       out_.push_back(std::move(along));
       // A line that is used in parts comes again for each, where it does not stay that long.
-      const int64_t block = calls_in_line(*instr);
-      if (block <= 1) continue;
-      f.name += ", whole lines";
-      f.steps.front().named = {{"block", block}};
-      out_.push_back(std::move(f));
+      // Some caches bring lines in pairs.
+      const int64_t line = calls_in_line(*instr);
+      for (const int64_t block : {line, 2 * line}) {
+        if (block <= 1) continue;
+        Finish lines = f;
+        lines.name += block == line ? ", whole lines" : ", pairs of lines";
+        lines.steps.front().named = {{"block", block}};
+        out_.push_back(std::move(lines));
+      }
     }
   }
   int64_t calls_in_line(const Proc& transpose) const {

@@ -207,6 +207,21 @@ TEST(Neighbours, results_go_past_the_caches_where_that_is_asked_for) {
   EXPECT_EQ(streamed(neighbours_of(already, {16, 32, "", "", streaming, {}})), 0);
 }
 
+TEST(Neighbours, results_of_transposes_are_asked_for) {
+  const auto asked = [](const Steps& steps) {
+    std::vector<int64_t> out;
+    for (const Neighbour& n : neighbours_of(steps, {16, 32, "", "", {}, {}}))
+      if (n.change == Change::kPrefetching && n.steps.back().op == "prefetch_results")
+        out.push_back(*n.steps.back().args.front().as<int64_t>());
+    return out;
+  };
+  Steps steps = {{"tile_to_instr", {"i", Value(ValueList{})}}};
+  EXPECT_EQ(asked(steps), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(asked({block("i", 6, "io", "")}), std::vector<int64_t>{});
+  steps.push_back({"prefetch_results", {Value(int64_t{1})}});
+  EXPECT_EQ(asked(steps), std::vector<int64_t>{});
+}
+
 TEST(Neighbours, roots_are_taken_by_estimates_where_there_are_any) {
   const Steps estimates = {{"call_twins", {Value(ValueList{})}}};
   const Steps steps = {block("i", 6, "io", "")};

@@ -134,6 +134,47 @@ TEST(PrefetchNextRows, are_asked_for_in_the_passes_behind_the_first) {
   EXPECT_EQ(result(before), result(after));
 }
 
+constexpr const char* kTurned = R"(
+@instr("turn")
+def turn(dst: [f32][4, 4] @ DRAM, src: [f32][4, 4] @ DRAM):
+    assert stride(dst, 1) == 1
+    assert stride(src, 1) == 1
+    for i in seq(0, 4):
+        for j in seq(0, 4):
+            dst[i, j] = src[j, i]
+
+@proc
+def turned(x: f32[12, 8], y: f32[8, 12], z: f32[8, 12]):
+    for j in seq(0, 2):
+        for i in seq(0, 3):
+            turn(y[4 * j:4 * j + 4, 4 * i:4 * i + 4], x[4 * i:4 * i + 4, 4 * j:4 * j + 4])
+    for j in seq(0, 8):
+        for i in seq(0, 12):
+            z[j, i] = x[i, j]
+)";
+
+// Of several rows at once, and of what is only written.
+TEST(PrefetchResults, asks_for_the_rows_of_later_tiles) {
+  const ProcPtr before = parsed(kTurned), after = prefetch_results(before, 2);
+  const std::string text = str(*after);
+  EXPECT_EQ(times(text, "prefetch_3_f32("), 1) << text;
+  EXPECT_EQ(times(text, "prefetch_3_f32(y["), 1) << text;
+  EXPECT_NE(text.find("4 * i + 8"), std::string::npos) << text;
+  const auto result = [](const ProcPtr& p) {
+    Buffer x(ScalarType::kF32, {12, 8}), y(ScalarType::kF32, {8, 12}), z(ScalarType::kF32, {8, 12});
+    for (size_t k = 0; k < x.data.size(); ++k) x.data[k] = static_cast<double>(k);
+    run(*p, {&x, &y, &z});
+    return y.data;
+  };
+  EXPECT_EQ(result(before), result(after));
+}
+
+TEST(PrefetchResults, refuses_where_no_loop_writes_several_rows) {
+  EXPECT_THROW((void)prefetch_results(parsed(kRows)), SchedulingError);
+  EXPECT_THROW((void)prefetch_results(parsed(kNormalized)), SchedulingError);
+  EXPECT_THROW((void)prefetch_results(parsed(kTurned), 0), SchedulingError);
+}
+
 TEST(PrefetchNextRows, refuses_where_there_is_one_pass_or_no_time) {
   EXPECT_THROW((void)prefetch_next_rows(parsed(kRows), "A"), SchedulingError);
   EXPECT_NE(said_by([] {
