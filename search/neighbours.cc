@@ -127,11 +127,12 @@ class Changes {
       out.insert(out.end(), where_.streaming.begin(), where_.streaming.end());
       add(std::move(out), Change::kStreaming);
     }
-    if (!where_.estimates.empty() && !any_of(steps_, "call_twins")) {
-      Steps out = steps_;
-      out.insert(out.end(), where_.estimates.begin(), where_.estimates.end());
-      add(std::move(out), Change::kEstimates);
-    }
+    if (!any_of(steps_, "call_twins"))
+      for (const Steps& more : where_.estimates) {
+        Steps out = steps_;
+        out.insert(out.end(), more.begin(), more.end());
+        add(std::move(out), Change::kEstimates);
+      }
     return std::move(out_);
   }
 

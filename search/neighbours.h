@@ -1,8 +1,8 @@
 #pragma once
 // Neighbours: schedules one step away from a good one. A tile is a little larger or smaller, the
 // inner sums run several terms at a time, an operand is packed or not, the arguments' next tiles
-// are prefetched or rows further on, results go past the caches, roots are taken by estimates.
-// Start at neighbours_of.
+// are prefetched or rows further on, results go past the caches, roots and quotients are taken by
+// estimates. Start at neighbours_of.
 //
 // Reads the values of the library's steps, whoever made them; others are left alone. Untrusted: the
 // caller runs the steps through the core.
@@ -21,9 +21,9 @@ struct Neighbourhood {
   std::string row_loop;
   /// What sends results past the caches (stream_results), where they are large; empty: nothing.
   Steps streaming;
-  /// What calls instructions that do the same by estimates (call_twins), where the nest has any
-  /// such; empty: nothing.
-  Steps estimates;
+  /// What calls instructions that do the same by estimates (call_twins): roots, quotients, or all
+  /// that the nest has.
+  std::vector<Steps> estimates;
   bool far = false;  // is more read than the second cache holds? Then rows are asked for
 };
 

@@ -64,10 +64,12 @@ BeamContext context_of(const TuningState& run) {
   return out;
 }
 
-// Names of the functions that it calls, as in sqrt(x[i]).
+// The functions that it calls, as in sqrt(x[i]), and "/" where data are divided.
 std::set<std::string> functions_in(const Block& body) {
   std::set<std::string> out;
   const std::function<void(const ExprPtr&)> look = [&](const ExprPtr& e) {
+    const BinOp* op = e->as<BinOp>();
+    if (op && op->op == BinOpKind::kDiv && is_data(e->type)) out.insert("/");
     if (const Extern* call = e->as<Extern>()) out.insert(call->fn);
     for (const ExprPtr& part : expr_children(*e)) look(part);
   };
@@ -513,18 +515,24 @@ Steps Proposals::streaming() const {
   return {};
 }
 
-// Functions that the nest calls may have instructions that estimate them.
-Steps Proposals::estimates() const {
+// What the nest calls may have instructions that estimate it: each function by them, and all.
+std::vector<Steps> Proposals::estimates() const {
   const std::set<std::string> wanted = functions_in(start().proc->body);
-  ValueList twins;
+  std::map<std::string, ValueList> by_function;
+  ValueList all;
   for (const ProcPtr& estimate : request_.target->estimates)
     for (const std::string& function : functions_in(estimate->body))
       if (wanted.count(function) > 0) {
-        twins.emplace_back(estimate);
-        break;
+        by_function[function].emplace_back(estimate);
+        all.emplace_back(estimate);
       }
-  if (twins.empty()) return {};
-  return {{"call_twins", {Value(twins)}, {}}};
+  std::vector<Steps> out;
+  const auto add = [&](const ValueList& twins) {
+    out.push_back({{"call_twins", {Value(twins)}, {}}});
+  };
+  for (const auto& [function, twins] : by_function) add(twins);
+  if (by_function.size() > 1) add(all);
+  return out;
 }
 
 // The first schedules of each family with their results past the caches: a search whose time ends

@@ -246,7 +246,7 @@ TEST(Target, says_which_stores_go_past_the_caches) {
 
 TEST(Target, says_which_instructions_estimate) {
   for (const char* name : {"avx2", "avx512", "avx512_amx"})
-    EXPECT_EQ(load_target(name, {kBuiltIn})->estimates.size(), 1u) << name;
+    EXPECT_GE(load_target(name, {kBuiltIn})->estimates.size(), 1u) << name;
   EXPECT_TRUE(load_target("neon", {kBuiltIn})->estimates.empty());
 }
 

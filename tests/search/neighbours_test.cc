@@ -223,17 +223,18 @@ TEST(Neighbours, results_of_transposes_are_asked_for) {
 }
 
 TEST(Neighbours, roots_are_taken_by_estimates_where_there_are_any) {
-  const Steps estimates = {{"call_twins", {Value(ValueList{})}}};
+  const Steps call = {{"call_twins", {Value(ValueList{})}}};
+  const std::vector<Steps> estimates = {call, call};
   const Steps steps = {block("i", 6, "io", "")};
   const auto estimated = [](const std::vector<Neighbour>& all) {
     return std::count_if(all.begin(), all.end(), [](const Neighbour& n) {
       return n.change == Change::kEstimates && n.steps.back().op == "call_twins";
     });
   };
-  EXPECT_EQ(estimated(neighbours_of(steps, {16, 32, "", "", {}, estimates})), 1);
+  EXPECT_EQ(estimated(neighbours_of(steps, {16, 32, "", "", {}, estimates})), 2);
   EXPECT_EQ(estimated(neighbours_of(steps, {16, 32, "", "", {}, {}})), 0);
   Steps already = steps;
-  already.insert(already.end(), estimates.begin(), estimates.end());
+  already.insert(already.end(), call.begin(), call.end());
   EXPECT_EQ(estimated(neighbours_of(already, {16, 32, "", "", {}, estimates})), 0);
 }
 

@@ -110,18 +110,42 @@ FUSED(pd, __m512d, 8, __mmask8, fma)
 #define _mm512_mask3_fnmadd_pd sub_mask3_fnmadd_pd
 
 // Estimates of fourteen bits.
+static inline float sub_rounded_to_14_bits(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  if (isfinite(x)) bits = (bits + 0x200) & ~(uint32_t)0x3FF;
+  memcpy(&x, &bits, sizeof x);
+  return x;
+}
 static inline __m512 sub_maskz_rsqrt14_ps(__mmask16 k, __m512 a) {
-  LANE_LOOP(16) {
-    float r = 1 / sqrtf(a[lane]);
-    uint32_t bits;
-    memcpy(&bits, &r, sizeof bits);
-    bits = (bits + 0x200) & ~(uint32_t)0x3FF;
-    memcpy(&r, &bits, sizeof r);
-    a[lane] = LANE_IN(k) ? r : 0;
-  }
+  LANE_LOOP(16) a[lane] = LANE_IN(k) ? sub_rounded_to_14_bits(1 / sqrtf(a[lane])) : 0;
   return a;
 }
 #define _mm512_maskz_rsqrt14_ps sub_maskz_rsqrt14_ps
+static inline __m512 sub_rcp14_ps(__m512 a) {
+  LANE_LOOP(16) a[lane] = sub_rounded_to_14_bits(1 / a[lane]);
+  return a;
+}
+#define _mm512_rcp14_ps sub_rcp14_ps
+// By bits of `kinds`, from the lowest: a quiet NaN, 0, -0, infinity, -infinity, denormal, less than
+// 0 and finite, a signalling NaN (here none).
+static inline __mmask16 sub_fpclass_ps_mask(__m512 a, int kinds) {
+  __mmask16 out = 0;
+  LANE_LOOP(16) {
+    const float x = a[lane];
+    const int minus = signbit(x) != 0;
+    const int kind = isnan(x)               ? 0
+                     : x == 0               ? 1 + minus
+                     : isinf(x)             ? 3 + minus
+                     : fabsf(x) < 0x1p-126f ? 5
+                                            : 8;
+    const int is_minus = minus && !isnan(x) && x != 0 && !isinf(x) && (kinds & 0x40);
+    if ((kinds >> kind & 1) || is_minus) out |= (__mmask16)(1u << lane);
+  }
+  return out;
+}
+#undef _mm512_fpclass_ps_mask
+#define _mm512_fpclass_ps_mask sub_fpclass_ps_mask
 static inline __mmask16 sub_cmplt_epu32_mask(__m512i a, __m512i b) {
   uint32_t x[16], y[16];
   __mmask16 less = 0;
