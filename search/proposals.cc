@@ -28,6 +28,7 @@ constexpr size_t kPerformed = 16;         // rehearsed schedules made of the ker
 constexpr double kCallsAtPeak = 8;  // at the machine's peak: checks, samples, the compiler's time
 constexpr double kFewestTrials = 16;
 constexpr int kStatesOfATrial = 2;
+constexpr int64_t kPartsOfLast = 4;    // of the last cache, of which others have the rest
 constexpr size_t kStreamed = 2;        // of each family, past the caches
 constexpr size_t kRefinedByModel = 1;  // the model that chose the plans has little to add
 
@@ -491,12 +492,14 @@ bool Proposals::reads_far() const {
          });
 }
 
-// Where what is only written is larger than the second cache, its lines come from beyond it only to
-// be overwritten.
+// Where what is only written is larger than what of the last cache one program has to itself, its
+// lines come from memory only to be overwritten. Smaller results are nearer to who reads them next
+// than memory is, which no measurement of the kernel sees.
 Steps Proposals::streaming() const {
   const Target& target = *request_.target;
-  const int64_t second = second_cache();
-  if (target.streams.empty() || request_.threads > 1 || second == 0) return {};
+  const std::vector<TargetLevel> caches = caches_of(levels_);
+  if (target.streams.empty() || request_.threads > 1 || caches.size() < 2) return {};
+  const int64_t least = std::max(caches[1].bytes, caches.back().bytes / kPartsOfLast);
   const Outline o = outline_of(*start().proc, run_.sizes);
   for (const OutlineBuffer& b : o.buffers) {
     const auto reads = [&](const OutlineAccess& a) {
@@ -505,7 +508,7 @@ Steps Proposals::streaming() const {
     const auto access = std::find_if(o.accesses.begin(), o.accesses.end(),
                                      [&](const auto& a) { return a.what.buffer == b.name; });
     if (!b.argument || access == o.accesses.end() ||
-        b.elements * bytes_of(access->scalar) < static_cast<double>(second) ||
+        b.elements * bytes_of(access->scalar) < static_cast<double>(least) ||
         std::any_of(o.accesses.begin(), o.accesses.end(), reads))
       continue;
     const ValueList stores(target.streams.begin(), target.streams.end());

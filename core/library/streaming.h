@@ -15,8 +15,8 @@ namespace exotune {
 /// insert_noop_call. SchedulingError: there is no such call, an iteration may run beside others
 /// (a fence is of one thread), or one iteration of a loop stores into more than `rows` rows of
 /// results (0: any number): a core collects few lines at once, and sends those that wait in parts.
-/// Proposed for results that are larger than the second cache, by as many rows as the core
-/// collects.
+/// Proposed for results larger than the second cache and a quarter of the last, by as many rows as
+/// the core collects.
 [[nodiscard]] ProcPtr stream_results(ProcPtr p, const std::vector<ProcPtr>& stores,
                                      const ProcPtr& fence, int64_t rows = 0);
 
