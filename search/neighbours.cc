@@ -118,9 +118,13 @@ class Changes {
       }
     if (where_.far && kernels_.empty() && !any_of(steps_, "prefetch_next_rows")) next_rows();
     if (where_.far && kernels_.empty() && !any_of(steps_, "prefetch_rows")) {
-      Steps out = steps_;
-      out.push_back({"prefetch_rows", {""}});
-      add(std::move(out), Change::kPrefetching);
+      for (const ScheduleStep& asks :
+           {ScheduleStep{"prefetch_rows", {""}},
+            ScheduleStep{"prefetch_rows", {"", Value(int64_t{32}), Value(int64_t{1})}}}) {
+        Steps out = steps_;
+        out.push_back(asks);
+        add(std::move(out), Change::kPrefetching);
+      }
     }
     if (!where_.streaming.empty() && !any_of(steps_, "stream_results")) {
       Steps out = steps_;

@@ -98,11 +98,12 @@ bool ask_in(ProcPtr& p, const Path& path, const std::string& buffer, int64_t lin
 
 }  // namespace
 
-ProcPtr prefetch_rows(ProcPtr p, const std::string& buffer, int64_t lines) {
+ProcPtr prefetch_rows(ProcPtr p, const std::string& buffer, int64_t lines, int64_t dimensions) {
   if (lines < 1 || lines > kFarthest)
     throw SchedulingError("prefetch_rows: at least 1 line ahead, and at most " +
                           std::to_string(kFarthest));
-  const std::vector<std::string> names = buffers_asked(p, buffer, /*dimensions=*/2);
+  if (dimensions < 1) throw SchedulingError("prefetch_rows: a row is of one dimension at least");
+  const std::vector<std::string> names = buffers_asked(p, buffer, static_cast<size_t>(dimensions));
   bool found = false;
   const std::vector<Path> paths = all_stmt_paths(*p);
   for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
@@ -125,10 +126,10 @@ std::vector<Operator> row_hints_operators() {
   using namespace params;
   return {
       {"prefetch_rows",
-       {proc(), string("buffer", ""), integer("lines", 8)},
+       {proc(), string("buffer", ""), integer("lines", 8), integer("dimensions", 2)},
        "for k: s(x[r, k])  ->  for k: s(x[r, k]); prefetch(x[r, k + lines])",
        [](const OperatorArgs& a) -> Value {
-         return prefetch_rows(a.proc(), a.string(1), a.integer(2));
+         return prefetch_rows(a.proc(), a.string(1), a.integer(2), a.integer(3));
        }},
   };
 }

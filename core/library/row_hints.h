@@ -14,8 +14,10 @@ namespace exotune {
 /// row, unless it ends before. One request behind each statement, not all at once: what is needed
 /// now is not kept waiting. Several rows at a time are more streams than prefetchers of caches
 /// follow; in the distance of 8 lines the third cache answers. "" stands for every argument of
-/// several dimensions. SchedulingError when no loop goes along rows of it. Made of add_prefetch.
-/// Proposed by neighbours: rows of what the nearest caches do not hold.
-[[nodiscard]] ProcPtr prefetch_rows(ProcPtr p, const std::string& buffer, int64_t lines = 8);
+/// `dimensions` or more. SchedulingError when no loop goes along rows of it. Made of add_prefetch.
+/// Proposed by neighbours: rows of what the nearest caches do not hold, 8 lines ahead, and vectors,
+/// too, 32 ahead.
+[[nodiscard]] ProcPtr prefetch_rows(ProcPtr p, const std::string& buffer, int64_t lines = 8,
+                                    int64_t dimensions = 2);
 
 }  // namespace exotune

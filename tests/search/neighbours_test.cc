@@ -246,7 +246,7 @@ TEST(Neighbours, rows_are_asked_for_where_they_come_from_afar) {
     });
   };
   const Steps steps = {block("i", 6, "io", "")};
-  EXPECT_EQ(asked(steps, true), 1);
+  EXPECT_EQ(asked(steps, true), 2) << "rows, and vectors farther ahead";
   EXPECT_EQ(asked(steps, false), 0);
   Steps already = steps;
   already.push_back({"prefetch_rows", {""}});

@@ -134,6 +134,22 @@ TEST(PrefetchNextRows, are_asked_for_in_the_passes_behind_the_first) {
   EXPECT_EQ(result(before), result(after));
 }
 
+constexpr const char* kVectors = R"(
+@proc
+def vectors(N: size, x: f32[N], y: f32[N]):
+    for i in seq(0, N):
+        y[i] = 2.0 * x[i]
+)";
+
+TEST(PrefetchRows, asks_for_vectors_where_one_dimension_is_enough) {
+  EXPECT_THROW((void)prefetch_rows(parsed(kVectors), ""), SchedulingError);
+  const ProcPtr before = parsed(kVectors), after = prefetch_rows(before, "", 32, 1);
+  const std::string text = str(*after);
+  EXPECT_EQ(times(text, "prefetch_3_f32(x[i + 512]"), 1) << text;
+  EXPECT_EQ(times(text, "prefetch_3_f32(y[i + 512]"), 1) << text;
+  EXPECT_THROW((void)prefetch_rows(before, "", 32, 0), SchedulingError);
+}
+
 constexpr const char* kTurned = R"(
 @instr("turn")
 def turn(dst: [f32][4, 4] @ DRAM, src: [f32][4, 4] @ DRAM):
