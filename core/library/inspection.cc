@@ -198,6 +198,11 @@ std::optional<ScopeEntry> visible(const ProcPtr& p, const Path& at, const std::s
   return found;
 }
 
+bool has_loops(const For& loop) {
+  return std::any_of(loop.body.begin(), loop.body.end(),
+                     [](const StmtPtr& s) { return s->as<For>() != nullptr; });
+}
+
 std::vector<std::string> buffers_asked(const ProcPtr& p, const std::string& asked,
                                        size_t dimensions) {
   if (!asked.empty()) return {asked};

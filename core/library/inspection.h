@@ -50,6 +50,9 @@ std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buff
                                  Touch how = Touch::kAny,
                                  const std::function<bool(const Access&)>& which = {});
 
+/// Does a loop stand in its body?
+bool has_loops(const For& loop);
+
 /// The buffer (argument or allocation) called `name` that is visible at `at`.
 std::optional<ScopeEntry> visible(const ProcPtr& p, const Path& at, const std::string& name);
 

@@ -1,9 +1,7 @@
 #include "core/library/prefetching.h"
 
 #include <algorithm>
-#include <set>
 
-#include "core/analysis/queries.h"
 #include "core/ir/normal_form.h"
 #include "core/library/inspection.h"
 #include "core/library/operator_rows.h"
@@ -15,21 +13,22 @@ namespace exotune {
 namespace {
 
 // What the body of the loop uses of the buffer.
-std::optional<Rectangle> used_in(const ProcPtr& p, const Cursor& loop, const ScopeEntry& buffer) {
+std::optional<Rectangle> used_in(const ProcPtr& p, const Cursor& loop, const ScopeEntry& buffer,
+                                 Touch how) {
   Path first = loop.path();
   first.push_back({Child::kBody, 0});
   const int length = static_cast<int>(loop.as<For>().body.size());
-  return touched(p, Cursor::block(p, first, length), buffer.name);
+  return touched(p, Cursor::block(p, first, length), buffer.name, how);
 }
 
 // That of `distance` iterations later, as a window; "" when that is no rectangle, the same one
 // always, or a single element.
 std::string later_window(const ProcPtr& p, const Cursor& loop, const ScopeEntry& buffer,
-                         int64_t distance) {
+                         int64_t distance, Touch how = Touch::kAny) {
   const For& nest = loop.as<For>();
   Path first = loop.path();
   first.push_back({Child::kBody, 0});
-  std::optional<Rectangle> window = used_in(p, loop, buffer);
+  std::optional<Rectangle> window = used_in(p, loop, buffer, how);
   if (!window) return "";
   const ExprPtr later = read_var(nest.iter, ScalarType::kIndex) + int_const(distance);
   bool moves = false;
@@ -78,24 +77,6 @@ bool has_rows(const Rectangle& r) {
   return false;
 }
 
-// Arguments that the loop's body only writes.
-std::vector<std::string> results_of_loop(const ProcPtr& p, const Cursor& loop) {
-  std::set<Sym> written, read;
-  Path first = loop.path();
-  first.push_back({Child::kBody, 0});
-  for (const Access& a : accesses_of(*p, first, static_cast<int>(loop.as<For>().body.size())))
-    (a.kind == Access::Kind::kWrite ? written : read).insert(a.buffer);
-  std::vector<std::string> out;
-  for (const Arg& a : p->args)
-    if (written.count(a.name) > 0 && read.count(a.name) == 0) out.push_back(a.name.name());
-  return out;
-}
-
-bool holds_loop(const For& f) {
-  return std::any_of(f.body.begin(), f.body.end(),
-                     [](const StmtPtr& s) { return s->as<For>() != nullptr; });
-}
-
 }  // namespace
 
 ProcPtr prefetch_results(ProcPtr p, int64_t distance) {
@@ -104,13 +85,15 @@ ProcPtr prefetch_results(ProcPtr p, int64_t distance) {
   const std::vector<Path> paths = all_stmt_paths(*p);
   for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
     const For* f = stmt_at(*p, *path)->as<For>();
-    if (!f || holds_loop(*f)) continue;
+    if (!f || has_loops(*f)) continue;
     const Cursor loop = Cursor::stmt(p, *path);
     std::vector<std::string> windows;
-    for (const std::string& name : results_of_loop(p, loop)) {
+    for (const std::string& name : buffers_asked(p, "", /*dimensions=*/2)) {
       const auto entry = visible(p, *path, name);
-      if (const auto now = used_in(p, loop, *entry); !now || !has_rows(*now)) continue;
-      if (std::string w = later_window(p, loop, *entry, distance); !w.empty())
+      if (!entry) continue;
+      if (const auto now = used_in(p, loop, *entry, Touch::kWrites); !now || !has_rows(*now))
+        continue;
+      if (std::string w = later_window(p, loop, *entry, distance, Touch::kWrites); !w.empty())
         windows.push_back(std::move(w));
     }
     Path first = *path;

@@ -18,11 +18,11 @@ ProcPtr prefetch_ahead(ProcPtr p, const std::string& loop, const std::string& bu
 
 /// for r: f(y[a:b, r])  ->  for r: prefetch(y[a:b, r + distance]); f(y[a:b, r])
 ///
-/// In every loop without loops in it that writes a rectangle of several rows of an argument which
-/// it does not read, another one in each iteration: asks for the one of `distance` iterations
-/// later. Stores that go to many rows at once are more streams than prefetchers follow, and each
-/// waits for its line. SchedulingError when there is no such loop.
-/// Proposed by neighbours, where an instruction transposes tiles: 1 or 2 iterations ahead.
+/// In every loop without loops in it that writes a rectangle of several rows of an argument,
+/// another one in each iteration: asks for the one of `distance` iterations later. Stores that go
+/// to many rows at once are more streams than prefetchers follow, and each waits for its line.
+/// SchedulingError when there is no such loop. Proposed by neighbours, where an instruction
+/// transposes tiles: 1 or 2 iterations ahead.
 ProcPtr prefetch_results(ProcPtr p, int64_t distance = 1);
 
 /// for r: for ..: for k: s(x[r])  ->  for r: for ..: for kl: prefetch(a line of x[r + 1]);

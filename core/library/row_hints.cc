@@ -77,11 +77,6 @@ std::vector<Request> requests_in(const ProcPtr& p, const Cursor& loop, const Sco
   return out;
 }
 
-bool has_loops(const For& f) {
-  return std::any_of(f.body.begin(), f.body.end(),
-                     [](const StmtPtr& s) { return s->as<For>() != nullptr; });
-}
-
 // All of one loop, the last first, so that the others keep their places.
 bool ask_in(ProcPtr& p, const Path& path, const std::string& buffer, int64_t lines) {
   const auto entry = visible(p, path, buffer);

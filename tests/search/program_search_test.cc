@@ -206,17 +206,21 @@ class HalfLineProgramSearchTest : public ProgramSearchTest {
   HalfLineProgramSearchTest() : ProgramSearchTest("avx2") {}
 };
 
-TEST_F(HalfLineProgramSearchTest, a_transposing_copy_goes_by_whole_lines) {
-  const auto by_lines = [](const std::vector<BeamState>& states) {
-    return std::any_of(states.begin(), states.end(), [](const BeamState& s) {
-      return key_of(s.steps).find("transpose8x8_ps, block=2)") != std::string::npos;
+TEST_F(HalfLineProgramSearchTest, a_transposing_copy_goes_by_whole_lines_and_pairs_of_them) {
+  const auto by = [](int calls, const std::vector<BeamState>& states) {
+    const std::string block = "transpose8x8_ps, block=" + std::to_string(calls) + ")";
+    return std::any_of(states.begin(), states.end(), [&](const BeamState& s) {
+      return key_of(s.steps).find(block) != std::string::npos;
     });
   };
-  for (TargetLevel& level : levels_) level.line_bytes = 32;
-  EXPECT_FALSE(by_lines(found(kTurnedOver)));  // each row of a call is one
+  for (TargetLevel& level : levels_) level.line_bytes = 32;  // each row of a call is one
+  std::vector<BeamState> states = found(kTurnedOver);
+  EXPECT_TRUE(by(2, states));
+  EXPECT_FALSE(by(4, states));
   for (TargetLevel& level : levels_) level.line_bytes = 64;
-  const std::vector<BeamState> states = found(kTurnedOver);
-  EXPECT_TRUE(by_lines(states));
+  states = found(kTurnedOver);
+  EXPECT_TRUE(by(2, states));
+  EXPECT_TRUE(by(4, states));
   for (const BeamState& s : states)
     expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
 }
