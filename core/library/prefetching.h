@@ -21,8 +21,9 @@ ProcPtr prefetch_ahead(ProcPtr p, const std::string& loop, const std::string& bu
 /// In every loop without loops in it that writes a rectangle of several rows of an argument,
 /// another one in each iteration: asks for the one of `distance` iterations later. Stores that go
 /// to many rows at once are more streams than prefetchers follow, and each waits for its line.
-/// SchedulingError when there is no such loop. Proposed by neighbours, where an instruction
-/// transposes tiles: 1 or 2 iterations ahead.
+/// SchedulingError when there is no such loop.
+///
+/// Proposed by neighbours, where an instruction transposes tiles: 1 or 2 iterations ahead.
 ProcPtr prefetch_results(ProcPtr p, int64_t distance = 1);
 
 /// for r: for ..: for k: s(x[r])  ->  for r: for ..: for kl: prefetch(a line of x[r + 1]);
