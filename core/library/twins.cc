@@ -64,8 +64,8 @@ std::vector<Operator> twin_operators() {
   using namespace params;
   return {
       {"call_twins",
-       {proc(), procs("instructions")},
-       "f(..)  ->  g(..)   for calls of what one of the instructions does in another way",
+       {proc(), procs("twins")},  // by their names: "instructions" are all of a target's
+       "f(..)  ->  g(..)   for calls of what one of the twins does in another way",
        [](const OperatorArgs& a) -> Value { return call_twins(a.proc(), a.procs(1)); }},
   };
 }

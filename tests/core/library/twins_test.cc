@@ -5,6 +5,7 @@
 
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
+#include "core/library/step.h"
 #include "tests/core/library/four_lanes.h"
 
 namespace exotune {
@@ -70,6 +71,14 @@ TEST_F(CallTwins, every_call_becomes_one_of_what_does_the_same) {
   EXPECT_NE(text.find("root_by_estimate(b[0:4], a[0:4])"), std::string::npos) << text;
   EXPECT_NE(text.find("root_by_estimate(a[0:4], b[0:4])"), std::string::npos) << text;
   EXPECT_EQ(text.find("root("), std::string::npos) << text;
+}
+
+// A script says which: all instructions of a target would be the callee's own.
+TEST_F(CallTwins, are_named_in_scripts) {
+  const ValueList twins = {Value(module.find_proc("root_by_estimate"))};
+  const Steps steps = {{"call_twins", {Value(twins)}}};
+  EXPECT_EQ(lines_of(steps, "p"),
+            std::vector<std::string>{"p = call_twins(p, [root_by_estimate])"});
 }
 
 // What it asks for is part of what an instruction says: it is no twin, whatever it computes.
