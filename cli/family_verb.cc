@@ -105,7 +105,7 @@ ExitCode write_family(const Session& session, FamilyOptions& options) {
       std::fprintf(stderr, "[%5.1f s] %s\n", seconds(), line.c_str());
     };
   const families::LibraryReport report = families::write_library(request);
-  if (options.tune && interrupted()) {
+  if (report.stopped) {
     std::fprintf(stderr, "stopped; the same command goes on from here\n");
     return ExitCode::kInterrupted;
   }

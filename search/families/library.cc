@@ -138,7 +138,7 @@ void write_unit(const fs::path& source, const Unit& unit) {
   write_text(source / (unit.stem + "_entries.c"), unit.entries_c);
 }
 
-// One target: proofs, C, scripts. Returns the stems.
+// One target: proofs, C, scripts. Returns the stems; none when it was stopped.
 std::vector<std::string> write_target(const LibraryRequest& request, const Chosen& chosen,
                                       const TargetPtr& target, LibraryReport& report) {
   std::vector<std::string> stems;
@@ -156,6 +156,8 @@ std::vector<std::string> write_target(const LibraryRequest& request, const Chose
   for (size_t k = 0; k < chosen.families.size(); ++k) {
     const Family family = with_sizes(chosen.families[k], found);
     if (request.tune) tune_family(request, family, target, wisdom, report);
+    report.stopped = request.tune && request.interrupted && request.interrupted();
+    if (report.stopped) return {};
     if (request.say) request.say("proving " + family.name + " for " + target->name);
     // Every step is proved again, whoever found the schedule.
     const std::vector<Member> members = prove_members(family, target, wisdom);
@@ -216,6 +218,7 @@ LibraryReport write_library(const LibraryRequest& request) {
   for (const TargetPtr& target : request.targets) {
     facts.compilers.push_back(find_compiler(target->compiler).program);
     facts.stems.push_back(write_target(request, chosen, target, report));
+    if (report.stopped) return report;
   }
   write_package(request, facts);
   report.routines = facts.entries.size();

@@ -33,7 +33,7 @@ struct LibraryRequest {
   Executor* executor = nullptr;  // answers member shards (member_shard.h); borrowed, needed to tune
   Store* store = nullptr;        // keeps what was measured; borrowed, may be null
   std::function<void(const std::string&)> say;  // one line per stage; may be empty
-  std::function<bool()> interrupted;  // asked between members that are tuned; may be empty
+  std::function<bool()> interrupted;            // asked while members are tuned; may be empty
 };
 
 struct LibraryReport {
@@ -43,6 +43,7 @@ struct LibraryReport {
   size_t reassociated = 0;      // members that sum in another order
   size_t tuned = 0, taken = 0;  // members measured now, and by an earlier call
   int lines_by_hand = 0;        // of C in bodies
+  bool stopped = false;         // interrupted while tuning: only its schedules were written
 };
 
 /// Writes everything but the compiled files. InputError and SchedulingError as load_family and
