@@ -35,9 +35,9 @@ constexpr double kLongestWritten = 60;  // seconds for the nest as written, wher
 // the time as long as all schedules'. The final comparison has the compilers all the same. Of long
 // calls each of theirs is the time of several schedules.
 constexpr double kHopeless = 32, kHopelessIfLong = 4;
-constexpr double kShareOfOtherwise =
-    0.4;                                // of the finals' time, for other ways to compile the nest
-constexpr double kShareOfRescue = 0.4;  // of what is left, for one candidate of a rescue
+// Of the finals' time, for other ways to compile the nest; of what is left, for one candidate of a
+// rescue.
+constexpr double kShareOfOtherwise = 0.4, kShareOfRescue = 0.4;
 // At first a few, so that something is known soon; then as many as take a small part of the time
 // that is left.
 constexpr size_t kFirstBatch = 6, kLargestBatch = 16, kFewest = 2;
