@@ -22,18 +22,12 @@
 namespace exotune {
 namespace {
 
+using samples::check_only;
 using samples::double_args;
 using samples::double_case;
 using samples::good;
 using samples::toolchain;
 using samples::with_body;
-
-RunOptions check_only() {
-  RunOptions o;
-  o.measure = false;
-  o.timeout_seconds = 20;
-  return o;
-}
 
 TrialResult run_one(const Candidate& c, const TestCase& test = double_case(),
                     RunOptions options = check_only()) {
@@ -299,140 +293,6 @@ TEST(NativeRunner, an_element_may_be_off_by_its_slack) {
   EXPECT_EQ(status(INFINITY), TrialStatus::kOk);
 }
 
-TEST(NativeRunner, a_broken_source_costs_only_itself) {
-  std::vector<Candidate> batch(6, good());
-  batch[2] = with_body("for (int64_t i = 0; i < n; ++i) y[i] = undeclared_name;");
-  batch[4] = with_body("this is not C");
-  for (size_t k = 0; k < batch.size(); ++k) batch[k].id = std::to_string(k);
-  NativeRunner runner(toolchain());
-  const std::vector<TrialResult> r = runner.run(batch, double_case(), check_only());
-  for (size_t k : {0, 1, 3, 5}) EXPECT_EQ(r[k].status, TrialStatus::kOk) << k << r[k].cause;
-  EXPECT_EQ(r[2].status, TrialStatus::kCompileError);
-  EXPECT_NE(r[2].cause.find("undeclared_name"), std::string::npos) << r[2].cause;
-  EXPECT_EQ(r[4].status, TrialStatus::kCompileError);
-  EXPECT_NE(r[4].cause.find("error:"), std::string::npos) << r[4].cause;
-}
-
-TEST(NativeRunner, a_source_that_breaks_its_neighbours_costs_only_itself) {
-  std::vector<Candidate> batch(5, good());
-  batch[1].c_source += "\n{ {";
-  batch[3].c_source = "#error not today\n";
-  for (size_t k = 0; k < batch.size(); ++k) batch[k].id = std::to_string(k);
-  NativeRunner runner(toolchain());
-  const std::vector<TrialResult> r = runner.run(batch, double_case(), check_only());
-  for (size_t k : {0, 2, 4}) EXPECT_EQ(r[k].status, TrialStatus::kOk) << k << r[k].cause;
-  for (size_t k : {1, 3}) EXPECT_EQ(r[k].status, TrialStatus::kCompileError) << k;
-  EXPECT_NE(r[3].cause.find("not today"), std::string::npos) << r[3].cause;
-}
-
-TEST(NativeRunner, a_symbol_that_nobody_defines_costs_its_candidate_only) {
-  const std::vector<Candidate> batch = {
-      good(), with_body("extern void nowhere_to_be_found(void); nowhere_to_be_found();"), good()};
-  NativeRunner runner(toolchain());
-  const std::vector<TrialResult> r = runner.run(batch, double_case(), check_only());
-  EXPECT_EQ(r[1].status, TrialStatus::kCompileError);
-  EXPECT_NE(r[1].cause.find("nowhere_to_be_found"), std::string::npos) << r[1].cause;
-  for (size_t k : {0, 2}) EXPECT_EQ(r[k].status, TrialStatus::kOk) << r[k].cause;
-}
-
-TEST(NativeRunner, several_batches_keep_the_order) {
-  std::vector<Candidate> many;
-  for (int k = 0; k < 7; ++k)
-    many.push_back(with_body("for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i] + " +
-                             std::to_string(k % 3 == 1) + ";"));
-  NativeOptions native;
-  native.batch_size = 2;
-  native.jobs = 2;
-  NativeRunner runner(toolchain(), native);
-  const std::vector<TrialResult> r = runner.run(many, double_case(), check_only());
-  for (int k = 0; k < 7; ++k)
-    EXPECT_EQ(r[k].status, k % 3 == 1 ? TrialStatus::kMismatch : TrialStatus::kOk) << k;
-}
-
-TEST(NativeRunner, the_same_text_is_compiled_once_whatever_its_sizes) {
-  NativeRunner runner(toolchain());
-  const std::vector<Candidate> twice = {good(), good()};
-  EXPECT_TRUE(runner.run(twice, double_case(), check_only())[1].ok());
-  EXPECT_EQ(runner.compiled(), 1);
-  Candidate longer = good();
-  longer.args = double_args(50);
-  EXPECT_TRUE(runner.run({&longer, 1}, double_case(50), check_only())[0].ok());
-  EXPECT_EQ(runner.compiled(), 1);
-  const Candidate other = with_body("for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];");
-  EXPECT_TRUE(runner.run({&other, 1}, double_case(), check_only())[0].ok());
-  EXPECT_EQ(runner.compiled(), 2);
-}
-
-TEST(CompileCache, keeps_a_bounded_number_of_batches) {
-  CompileCache::Options options;
-  options.batch_size = 1;
-  options.most_batches = 2;
-  CompileCache cache(toolchain(), options);
-  std::vector<Candidate> three;
-  for (const char* f : {"2", "3", "4"})
-    three.push_back(
-        with_body(std::string("for (int64_t i = 0; i < n; ++i) y[i] = ") + f + " * x[i];"));
-  for (const CompiledCandidate& c : cache.compile(three))
-    EXPECT_TRUE(std::filesystem::exists(c.library));
-  EXPECT_EQ(cache.compiled(), 3);
-  const std::string last = cache.compile(std::span(three).subspan(2))[0].library;
-  EXPECT_EQ(cache.compiled(), 3);
-  const std::string first = cache.compile(std::span(three).subspan(0, 1))[0].library;
-  EXPECT_EQ(cache.compiled(), 4);
-  EXPECT_TRUE(std::filesystem::exists(first));
-  EXPECT_TRUE(std::filesystem::exists(last));
-}
-
-// A compiler that takes `seconds` for units with "takes_long" in one of their files.
-TargetToolchain slow_for_some(const std::string& script, int seconds) {
-  std::ofstream(script) << "#!/bin/sh\n"
-                           "for a; do case $a in *.c)\n"
-                           "  for k in $(grep -o 'k[0-9]*/[a-z]*\\.c' \"$a\"); do\n"
-                           "    grep -qs takes_long \"${a%/*}/$k\" || continue\n"
-                           "    echo half > \"$TMPDIR/half\"; sleep " +
-                               std::to_string(seconds) +
-                               "; done;;\n"
-                               "esac; done\n"
-                               "exec " +
-                               toolchain().cc + " \"$@\"\n";
-  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
-  TargetToolchain t = toolchain();
-  t.cc = script;
-  return t;
-}
-
-TEST(CompileCache, what_compiles_for_a_minute_takes_none_of_the_others_time) {
-  CompileCache::Options options;
-  options.jobs = 1;
-  CompileCache cache(slow_for_some(testing::TempDir() + "slow_cc", 60), options);
-  std::vector<Candidate> batch = {good()};
-  for (const char* body : {"int takes_long = 0; y[0] = x[0] + takes_long;", "y[0] = 2 * x[0];"})
-    batch.push_back(with_body(body));
-  const DeadlineScope scope(Deadline::after(12));
-  const std::vector<CompiledCandidate> made = cache.compile(batch);
-  EXPECT_FALSE(DeadlineScope::current().over());
-  EXPECT_TRUE(made[0].ok()) << made[0].error;
-  EXPECT_EQ(made[1].error, "the compiler took longer than its time limit");
-  EXPECT_TRUE(made[1].late);
-  EXPECT_FALSE(made[1].stopped);
-  EXPECT_TRUE(made[2].ok()) << made[2].error;
-  // What the killed compiler had begun goes with the batch.
-  const std::filesystem::path folder = std::filesystem::path(made[0].library).parent_path();
-  EXPECT_TRUE(std::filesystem::exists(folder / "half"));
-}
-
-TEST(CompileCache, what_was_late_is_compiled_again_with_most_of_the_time) {
-  CompileCache cache(slow_for_some(testing::TempDir() + "slower_cc", 5), {});
-  const Candidate slow = with_body("int takes_long = 0; y[0] = x[0] + takes_long;");
-  const DeadlineScope scope(Deadline::after(15));
-  const CompiledCandidate late = cache.compile(std::span(&slow, 1)).front();  // has 0.3 of it
-  EXPECT_TRUE(late.late);
-  EXPECT_FALSE(late.stopped);
-  const CompiledCandidate made = cache.compile(std::span(&slow, 1)).front();
-  EXPECT_TRUE(made.ok()) << made.error;
-  EXPECT_EQ(cache.compiled(), 2);
-}
-
 TEST(NativeRunner, an_interrupt_skips_the_rest) {
   std::vector<Candidate> batch(3, good());
   int asked = 0;
@@ -559,69 +419,6 @@ TEST(NativeRunner, a_test_case_that_does_not_fit_is_an_input_error) {
   EXPECT_THROW(run_one(good(), test), InputError);
 }
 
-// Code of several threads, where the compiler has OpenMP.
-std::optional<TargetToolchain> threaded(int threads) {
-  try {
-    return with_threads(toolchain(), threads);
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
-TEST(Threads, a_candidate_gets_as_many_as_the_toolchain_says) {
-  for (const int threads : {2, 3}) {
-    const std::optional<TargetToolchain> t = threaded(threads);
-    if (!t) GTEST_SKIP() << "no OpenMP here";
-    // Right only when so many take part, each writing what it is to write.
-    const Candidate c = with_body(
-        "int64_t parts = 0;\n#pragma omp parallel for schedule(static, 1) reduction(+ : parts)\n"
-        "for (int64_t part = 0; part < " +
-        std::to_string(threads) +
-        "; ++part) {\n  extern int omp_get_thread_num(void);\n"
-        "  parts += omp_get_thread_num() == part;\n}\n"
-        "for (int64_t i = 0; i < n; ++i) y[i] = parts == " +
-        std::to_string(threads) + " ? helper(x[i]) : 0;");
-    NativeRunner runner(*t);
-    RunOptions options;
-    options.timeout_seconds = 30;
-    options.batches = 2;
-    options.batch_seconds = 1e-4;
-    const TrialResult r = runner.run({&c, 1}, double_case(), options).at(0);
-    EXPECT_EQ(r.status, TrialStatus::kOk) << r.cause;
-    EXPECT_EQ(r.samples.size(), 2u);
-  }
-}
-
-TEST(Threads, their_number_is_part_of_what_names_a_toolchain) {
-  const std::optional<TargetToolchain> two = threaded(2), three = threaded(3);
-  if (!two) GTEST_SKIP() << "no OpenMP here";
-  EXPECT_NE(two->describe(), three->describe());
-  EXPECT_NE(two->describe(), toolchain().describe());
-  EXPECT_EQ(threaded(1)->describe(), toolchain().describe());
-}
-
-TEST(Threads, a_compiler_without_openmp_is_refused) {
-  TargetToolchain t = toolchain();
-  t.cc = "false";
-  EXPECT_THROW(with_threads(t, 2), Error);
-  EXPECT_NO_THROW(with_threads(t, 1));
-}
-
-// Between two samples nothing of the one before runs any more.
-TEST(Threads, waiting_ends_when_the_others_sleep) {
-  std::atomic<bool> stop = false;
-  std::thread other([&] {
-    const double end = wall_seconds() + 0.005;
-    while (wall_seconds() < end) {
-    }
-    stop.wait(false);
-  });
-  await_idle_threads();
-  stop = true;
-  stop.notify_all();
-  other.join();
-}
-
 TEST(FakeRunner, answers_from_its_function) {
   FakeRunner runner([](const Candidate& c) {
     TrialResult r;
@@ -634,35 +431,6 @@ TEST(FakeRunner, answers_from_its_function) {
   const std::vector<TrialResult> r = runner.run({&c, 1}, {}, {});
   EXPECT_EQ(r[0].candidate_id, c.id);
   EXPECT_EQ(r[0].median, 4);
-}
-
-// Batches of a few short calls would time the clock.
-TEST(BatchTimer, an_interrupt_in_the_first_calls_is_not_taken_for_slow_calls) {
-  const BatchTimer timer({}, /*cold=*/false);
-  int times = 0;
-  const BoundCall interrupted = [&](int64_t calls) {
-    if (++times != 2) return;  // the first call warms up
-    EXPECT_EQ(calls, 1);
-    for (const double begin = thread_seconds(); thread_seconds() - begin < 2e-3;) {
-    }
-  };
-  EXPECT_GT(timer.calibrate(interrupted, 1e-3), 1000);
-  EXPECT_GT(times, 4);
-}
-
-TEST(Statistics, the_interval_of_nine_is_second_to_eighth) {
-  const SampleInterval i = median_interval({9, 1, 8, 2, 7, 3, 6, 4, 5});
-  EXPECT_EQ(i.median, 5);
-  EXPECT_EQ(i.low, 2);
-  EXPECT_EQ(i.high, 8);
-}
-
-TEST(Statistics, few_values_give_their_range) {
-  const SampleInterval i = median_interval({3, 1, 2});
-  EXPECT_EQ(i.median, 2);
-  EXPECT_EQ(i.low, 1);
-  EXPECT_EQ(i.high, 3);
-  EXPECT_EQ(median_of({}), 0);
 }
 
 }  // namespace

@@ -55,4 +55,12 @@ inline TestCase double_case(int64_t n = kLength) {
   return t;
 }
 
+// One call, compared and not timed.
+inline RunOptions check_only() {
+  RunOptions o;
+  o.measure = false;
+  o.timeout_seconds = 20;
+  return o;
+}
+
 }  // namespace exotune::samples

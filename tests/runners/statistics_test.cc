@@ -1,4 +1,5 @@
-// Rank correlation: ties share ranks, and only the order of values counts.
+// Intervals of the median, and rank correlation: ties share ranks, and only the order of values
+// counts.
 #include "runners/statistics.h"
 
 #include <gtest/gtest.h>
@@ -91,6 +92,21 @@ TEST(Blocks, their_medians_are_meant_where_both_have_one) {
   EXPECT_DOUBLE_EQ(mean_where_both({2, 4, 8}, medians), 4);
   EXPECT_DOUBLE_EQ(mean_where_both({2, 4, 8}, {0, 1, 0}), 4);
   EXPECT_EQ(mean_where_both({2, 4, 8}, {0, 0, 0}), 0);
+}
+
+TEST(Statistics, the_interval_of_nine_is_second_to_eighth) {
+  const SampleInterval i = median_interval({9, 1, 8, 2, 7, 3, 6, 4, 5});
+  EXPECT_EQ(i.median, 5);
+  EXPECT_EQ(i.low, 2);
+  EXPECT_EQ(i.high, 8);
+}
+
+TEST(Statistics, few_values_give_their_range) {
+  const SampleInterval i = median_interval({3, 1, 2});
+  EXPECT_EQ(i.median, 2);
+  EXPECT_EQ(i.low, 1);
+  EXPECT_EQ(i.high, 3);
+  EXPECT_EQ(median_of({}), 0);
 }
 
 }  // namespace
