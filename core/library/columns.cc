@@ -1,6 +1,7 @@
 #include "core/library/columns.h"
 
 #include "core/library/blocking.h"
+#include "core/library/hoisting.h"
 #include "core/library/inspection.h"
 #include "core/library/operator_rows.h"
 #include "core/library/operator_values.h"

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "core/library/blocking.h"
+#include "core/library/hoisting.h"
 #include "core/library/inspection.h"
 #include "core/library/operator_rows.h"
 #include "core/library/operator_values.h"

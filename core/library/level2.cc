@@ -8,6 +8,7 @@
 #include "core/library/attempted.h"
 #include "core/library/blocking.h"
 #include "core/library/contraction.h"
+#include "core/library/hoisting.h"
 #include "core/library/inspection.h"
 #include "core/library/level1.h"
 #include "core/library/operator_rows.h"

@@ -5,6 +5,7 @@
 
 #include "core/library/blocking.h"
 #include "core/library/cursor_methods.h"
+#include "core/library/hoisting.h"
 #include "core/library/inspection.h"
 #include "core/library/level1.h"
 #include "core/library/level2.h"

@@ -7,6 +7,7 @@
 
 #include "core/ir/printer.h"
 #include "core/library/blocking.h"
+#include "core/library/hoisting.h"
 #include "core/library/inspection.h"
 #include "core/library/level1.h"
 #include "core/library/operator_rows.h"

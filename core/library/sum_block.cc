@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ir/normal_form.h"
+#include "core/library/hoisting.h"
 #include "core/library/inspection.h"
 #include "core/library/operator_rows.h"
 #include "core/library/operator_values.h"

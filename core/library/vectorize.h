@@ -34,8 +34,4 @@ enum class VectorTail : uint8_t { kPerfect, kCut, kCutAndGuard, kPredicate, kCut
 /// Proposed by the dynamic program, for a loop that its plan says is vectors.
 ProcPtr vectorize(ProcPtr p, const Where& loop, const VectorUnit& unit, VectorTail tail);
 
-/// Moves statements that do not change from iteration to iteration out in front of the loop, as far
-/// as primitives allow (loop-invariant code motion).
-ProcPtr hoist_from_loop(ProcPtr p, const Where& loop);
-
 }  // namespace exotune
