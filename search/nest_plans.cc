@@ -8,6 +8,7 @@
 #include "search/finished_nests.h"
 #include "search/moves.h"
 #include "search/moves/dot_tiles.h"
+#include "search/moves/outer_vectors.h"
 #include "search/moves/parts.h"
 #include "search/moves/tiles.h"
 #include "search/outline/outline.h"
@@ -56,6 +57,13 @@ void NestPlans::add(const Schedule& nest, const NestEffort& effort,
     const Outline o = outline_of(*s.proc, pricing_.sizes_of(*s.proc));
     (void)finish(s, finishes_of(o, target_, levels_, instructions_), effort.until, plans);
   }
+}
+
+void NestPlans::add_around(const Schedule& program, const Deadline& until,
+                           std::vector<PartPlan>& plans) const {
+  if (!target_.vector_memory) return;
+  const Outline o = outline_of(*program.proc, pricing_.sizes_of(*program.proc));
+  (void)finish(program, outer_vectors_of(o, target_, instructions_), until, plans);
 }
 
 std::vector<size_t> NestPlans::cheapest_first(const std::vector<LoopOrder>& orders) const {

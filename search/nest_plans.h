@@ -33,6 +33,9 @@ class NestPlans {
   /// Adds the plans of the procedure's one nest. Orders come cheapest first after the one that is
   /// written.
   void add(const Schedule& nest, const NestEffort& effort, std::vector<PartPlan>& plans) const;
+  /// Adds plans of a program whose nests stand in loops that vectors may run along.
+  void add_around(const Schedule& program, const Deadline& until,
+                  std::vector<PartPlan>& plans) const;
 
  private:
   std::vector<size_t> cheapest_first(const std::vector<LoopOrder>& orders) const;

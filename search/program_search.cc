@@ -187,6 +187,7 @@ class ProgramSearch::Impl {
         add(ahead, "factors ahead", plans, depth);
     } else {
       if (whole) solve_nest(start, plans, depth);
+      if (!whole && !parts.empty()) nests_.add_around(start, until_.structures, plans);
       if (!whole && deeper && !parts.empty()) put_together(start, "parts", plans, depth);
       if (!whole && depth == 0)
         add(transpose_constants(start, pricing_.sizes_of(*start.proc)), "transposed constants",

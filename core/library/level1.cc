@@ -11,6 +11,7 @@
 #include "core/library/operator_rows.h"
 #include "core/library/operator_values.h"
 #include "core/library/reduction.h"
+#include "core/library/sinking.h"
 #include "core/library/statements.h"
 #include "core/library/sums_beside.h"
 #include "core/library/vector_loops.h"
@@ -142,8 +143,14 @@ ProcPtr optimize_level_1_loop(ProcPtr p, const Cursor& loop, const VectorUnit& u
       }
     }
   }
-  for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment)
-    p = finish_elements(p, *segment, unit);
+  for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
+    std::vector<Path> inner = {child(*segment)};
+    if (interleave > 1 && *segment == top) inner.push_back(child(inner.back()));
+    if (holds_scopes(*p, inner.back()))
+      p = finish_around_loops(p, *segment, inner, unit);
+    else
+      p = finish_elements(p, *segment, unit);
+  }
   return p;
 }
 

@@ -18,6 +18,7 @@
 #include "core/library/gemm.h"               // a whole matrix product
 #include "core/library/guards.h"             // borders without conditions
 #include "core/library/halide.h"             // Halide's words
+#include "core/library/hoisting.h"           // loop-invariant code motion
 #include "core/library/inspection.h"         // questions about a program
 #include "core/library/lane_rows.h"          // recurrences of many rows at once
 #include "core/library/level1.h"             // elementwise loops and single sums
@@ -36,6 +37,7 @@
 #include "core/library/script.h"             // schedules as text
 #include "core/library/shifted_loads.h"      // overlapping loads as shifts of registers
 #include "core/library/short_recurrences.h"  // corners and panels written out
+#include "core/library/sinking.h"            // vectors of an outer loop
 #include "core/library/skewing.h"            // sweeps in place, rows one behind the other
 #include "core/library/skinny.h"             // few columns, all in registers
 #include "core/library/stages.h"             // compute_at and store_at

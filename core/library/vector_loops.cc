@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "core/library/blocking.h"
+#include "core/library/hoisting.h"
 #include "core/library/inspection.h"
 #include "core/library/reduction.h"
+#include "core/library/sinking.h"
 
 namespace exotune {
 
@@ -104,6 +106,39 @@ ProcPtr finish_elements(ProcPtr p, const Path& top, const VectorUnit& unit) {
     path = parent_stmt(path);
   }
   return p;
+}
+
+namespace {
+
+// Lane loops over `lane` become instructions, and what does not change with the other loops leaves
+// them, in the scope at `path` and in all inside it.
+ProcPtr finish_scopes(ProcPtr p, const Path& path, const std::string& lane,
+                      const VectorUnit& unit) {
+  const StmtPtr s = stmt_at(*p, path);
+  const For* loop = s->as<For>();
+  if (loop && loop->iter.name() == lane) return vectorize_lanes(p, at(p, path), unit);
+  // The last one first: what a statement becomes leaves those before it where they are.
+  for (const auto& [branch, block] :
+       {std::pair{Child::kOrelse, &orelse_of(*s)}, std::pair{Child::kBody, &body_of(*s)}})
+    for (int k = static_cast<int>(block->size()) - 1; k >= 0; --k) {
+      if (!(*block)[static_cast<size_t>(k)]->as<For>() &&
+          !(*block)[static_cast<size_t>(k)]->as<If>())
+        continue;
+      Path next = path;
+      next.push_back({branch, k});
+      p = finish_scopes(p, next, lane, unit);
+    }
+  return loop ? hoist_from_loop(p, at(p, path)) : p;
+}
+
+}  // namespace
+
+ProcPtr finish_around_loops(ProcPtr p, const Path& top, const std::vector<Path>& inner,
+                            const VectorUnit& unit) {
+  const std::string lane = find_loop(p, inner.back())->iter.name();
+  p = sink_lanes(p, at(p, inner.back()), unit.memory);
+  if (inner.size() > 1) p = sink_copies(p, at(p, inner.front()), lane);
+  return finish_scopes(p, top, lane, unit);
 }
 
 ProcPtr unroll_named(ProcPtr p, const std::string& name) {

@@ -29,6 +29,11 @@ bool adds_up_to_vectors(const VectorUnit& unit, int64_t rows);
 ProcPtr finish_sums(ProcPtr p, const Path& top, const VectorUnit& unit);
 /// A nest `for seq: [for u:] for lane: s` becomes instructions, what does not change in front.
 ProcPtr finish_elements(ProcPtr p, const Path& top, const VectorUnit& unit);
+/// A nest `for seq: [for u:] for lane: { s1 ; for r: s2 ; .. }` becomes instructions inside the
+/// loops over r (sink_lanes), what does not change with a loop in front of it. `inner`: the loops
+/// over u and over lanes, or these alone.
+ProcPtr finish_around_loops(ProcPtr p, const Path& top, const std::vector<Path>& inner,
+                            const VectorUnit& unit);
 
 /// Unrolls the loops of this name that have literal bounds, wherever they are.
 ProcPtr unroll_named(ProcPtr p, const std::string& name);

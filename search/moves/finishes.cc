@@ -8,6 +8,7 @@
 #include "core/library/transposition.h"
 #include "search/moves.h"
 #include "search/moves/filters.h"
+#include "search/moves/outer_vectors.h"
 #include "search/moves/stencils.h"
 
 namespace exotune {
@@ -50,6 +51,7 @@ class Finishing {
       over_blocks(outer, inner);
       rows_by_rows(outer, inner);
     }
+    for (Finish& f : outer_vectors_of(o_, target_, instructions_)) out_.push_back(std::move(f));
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k) {
       over_short_loops(k);
       along_neighbours(k);
@@ -323,8 +325,16 @@ class Finishing {
   void over_short_loops(int loop) {
     // Copies of the body at most: what grows beyond is code.
     constexpr int64_t kMostCopies = 64;
+    // And accesses: each of them is bound and moved past all others.
+    constexpr int64_t kMostUnrolled = 128;
     std::vector<int> inner = inside(loop);
     if (inner.empty()) return;
+    const bool outside = std::any_of(inner.begin(), inner.end(), [&](int k) {
+      return std::count_if(o_.loops.begin(), o_.loops.end(),
+                           [&](const OutlineLoop& l) { return l.iter.name() == name(k); }) >
+             std::count_if(inner.begin(), inner.end(), [&](int i) { return name(i) == name(k); });
+    });
+    if (outside) return;
     int64_t most = 1;
     for (const int k : inner) {
       int64_t copies = 1;
@@ -334,10 +344,8 @@ class Finishing {
         if (copies > kMostCopies) return;
       }
       most = std::max(most, copies);
-      if (std::count_if(o_.loops.begin(), o_.loops.end(),
-                        [&](const OutlineLoop& l) { return l.iter.name() == name(k); }) > 1)
-        return;
     }
+    if (accesses_unrolled(loop) > kMostUnrolled) return;
     bool some = false;
     ScalarType widest = ScalarType::kI8;
     for (const OutlineAccess& a : o_.accesses) {
@@ -377,6 +385,18 @@ class Finishing {
     if (four || 2 * most <= room)
       jammed({"short loops unrolled", unrolled}, {{around, four ? 4 : 2}}, loop, four ? 1 : 2,
              shifts_ && taps_along(loop, loop));
+  }
+  // Accesses in the loop once those inside it are unrolled.
+  int64_t accesses_unrolled(int loop) const {
+    int64_t sum = 0;
+    for (const OutlineAccess& a : o_.accesses) {
+      const auto from = std::find(a.loops.begin(), a.loops.end(), loop);
+      if (from == a.loops.end()) continue;
+      int64_t copies = 1;
+      for (auto k = from + 1; k != a.loops.end(); ++k) copies *= few_iterations(*k).value_or(1);
+      sum += copies;
+    }
+    return sum;
   }
   // Does a loop inside `loop` go on where `along` goes, so that both come to the same places?
   bool taps_along(int along, int loop) const {

@@ -2,6 +2,7 @@
 // library's schedules find an instruction for each operation, and the result means the same.
 #include <gtest/gtest.h>
 
+#include "core/frontend/parser.h"
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
 #include "core/library/inspection.h"
@@ -72,6 +73,43 @@ TEST_P(VectorizedKernels, mean_the_same) {
     }
   }
   EXPECT_GT(vectorized, 20);
+}
+
+// Loops inside the one that vectors run along: whole vectors, several, and what is left over.
+TEST_P(VectorizedKernels, have_loops_around_their_vectors) {
+  const ProcPtr p = parse_module(R"(
+@proc
+def around(n: size, w: f32[5, 3], x: f32[5, n], y: f32[3, n]):
+    for i in seq(0, n):
+        t: f32
+        t = 0.0
+        for k in seq(0, 5):
+            t += x[k, i]
+        for r in seq(0, 3):
+            s: f32
+            s = 0.0
+            for k in seq(0, 5):
+                s += w[k, r] * x[k, i]
+            y[r, i] = s + t
+)",
+                                 "around.exo")
+                        .procs.at(0);
+  const TargetPtr target = library().load(GetParam());
+  const VectorUnit unit{target->lanes_of(ScalarType::kF32), target->vector_memory,
+                        target->instructions()};
+  for (const int64_t vectors : {1, 2, 4}) {
+    const ProcPtr fast = optimize_level_1(p, "i", unit, vectors);
+    EXPECT_EQ(str(*fast).find("for il in"), std::string::npos) << str(*fast);
+    for (const int64_t n : {1, 15, 16, 37, 70, 133}) {
+      Arguments expected = make_arguments(*p, {{"n", n}}, 3, {});
+      Arguments got = copy_of(expected);
+      InterpOptions exact;
+      exact.arithmetic = Arithmetic::kExact;
+      run(*p, expected.values, exact);
+      run(*fast, got.values, exact);
+      ASSERT_EQ(first_difference(expected, got, 1e-9), "") << vectors << ", n = " << n;
+    }
+  }
 }
 
 // The chain of additions that what is left over makes, and half of those that add up the

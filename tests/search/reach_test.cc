@@ -35,6 +35,20 @@ std::set<std::string> operators_named_by_moves() {
 // A nest for each structure that some move is for.
 const char* const kNests = R"(
 @proc
+def both_strands(p: f32[12, 5, 2], x: f32[2, 69], score: f32[12, 64]):
+    for m in seq(0, 12):
+        for i in seq(0, 64):
+            fwd: f32
+            rev: f32
+            fwd = 0.0
+            rev = 0.0
+            for k in seq(0, 5):
+                for b in seq(0, 2):
+                    fwd += p[m, k, b] * x[b, i + k]
+                    rev += p[m, 4 - k, 1 - b] * x[b, i + k]
+            score[m, i] = fmax(fwd, rev)
+
+@proc
 def scaled_product(beta: f32, A: f32[32, 48], B: f32[48, 64], C: f32[32, 64]):
     for i in seq(0, 32):
         for j in seq(0, 64):
