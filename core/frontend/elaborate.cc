@@ -11,6 +11,19 @@ namespace {
 
 using Kind = SyntaxExpr::Kind;
 
+// What other languages have names for, with what to write.
+const char kNoInfinity[] = "there is no infinity: take a number beyond all that occur, `1e38`";
+const char kNoNan[] = "no number stands for what is undefined";
+const std::map<std::string, std::string> kNoLiterals = {{"inf", kNoInfinity},
+                                                        {"infinity", kNoInfinity},
+                                                        {"INFINITY", kNoInfinity},
+                                                        {"FLT_MAX", "write `3.4028235e38`"},
+                                                        {"nan", kNoNan},
+                                                        {"NaN", kNoNan},
+                                                        {"NAN", kNoNan},
+                                                        {"pi", "write `3.141592653589793`"},
+                                                        {"M_PI", "write `3.141592653589793`"}};
+
 }  // namespace
 
 std::string counted(size_t n, const std::string& one) {
@@ -67,8 +80,10 @@ void Elaborator::unknown(const SyntaxExpr& e) const {
         e.where, quoted(e.name) + " is a configuration; one of its fields is meant",
         "write " + quoted(e.name + "." + globals_.configs->at(e.name)->fields[0].name));
   }
-  throw InputError(e.where, "nothing here is named " + quoted(e.name),
-                   did_you_mean(e.name, visible_names()));
+  const auto no_literal = kNoLiterals.find(e.name);
+  throw InputError(
+      e.where, "nothing here is named " + quoted(e.name),
+      no_literal != kNoLiterals.end() ? no_literal->second : did_you_mean(e.name, visible_names()));
 }
 
 void Elaborator::data_in_control(const SyntaxExpr& e, const Entry& entry) const {

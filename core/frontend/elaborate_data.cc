@@ -76,8 +76,7 @@ ExprPtr Elaborator::data(const SyntaxExpr& e) {
     case Kind::kBool:
     case Kind::kNot:
     case Kind::kCompare:
-      throw InputError(e.where, "a condition cannot be used as data",
-                       "`select(a, b, c, d)` is `c` where a < b, else `d`");
+      throw InputError(e.where, "a condition cannot be used as data", kSelectIs);
   }
   EXO_CHECK(false);
 }
@@ -181,8 +180,7 @@ ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
 
 ExprPtr Elaborator::data_binary(const SyntaxExpr& e) {
   if (is_logical(e.op)) {
-    throw InputError(e.where, "a condition cannot be used as data",
-                     "`select(a, b, c, d)` is `c` where a < b, else `d`");
+    throw InputError(e.where, "a condition cannot be used as data", kSelectIs);
   }
   if (e.op == BinOpKind::kMod) throw InputError(e.where, "there is no `%` on data");
   ExprPtr lhs = data(e.children[0]);

@@ -1,5 +1,6 @@
 // The statement half of the Elaborator: allocations, assignments, loops, conditions, calls.
 #include <map>
+#include <set>
 
 #include "core/frontend/declarations.h"
 #include "core/frontend/elaborate.h"
@@ -18,6 +19,26 @@ bool has_range(const SyntaxExpr& e) {
   return false;
 }
 
+// What a type of another language is called here, as a hint; "": no language has it.
+std::string type_elsewhere(const std::string& name) {
+  static const std::map<std::string, std::string> kNames = {
+      {"float", "f32"},   {"double", "f64"},  {"half", "f16"},      {"bfloat16", "bf16"},
+      {"float16", "f16"}, {"float32", "f32"}, {"float64", "f64"},   {"int", "i32"},
+      {"char", "i8"},     {"short", "i16"},   {"u8", "ui8"},        {"u16", "ui16"},
+      {"byte", "ui8"},    {"int8", "i8"},     {"int16", "i16"},     {"int32", "i32"},
+      {"uint8", "ui8"},   {"uint16", "ui16"}, {"int8_t", "i8"},     {"int16_t", "i16"},
+      {"int32_t", "i32"}, {"uint8_t", "ui8"}, {"uint16_t", "ui16"}, {"size_t", "size"}};
+  static const std::set<std::string> kWide = {"i64",    "int64",    "int64_t",  "long", "u64",
+                                              "ui64",   "uint64",   "uint64_t", "u32",  "ui32",
+                                              "uint32", "uint32_t", "unsigned"};
+  if (const auto it = kNames.find(name); it != kNames.end())
+    return "did you mean " + quoted(it->second) + "?";
+  return kWide.contains(name)
+             ? "data is i8, ui8, i16, ui16, i32, f16, bf16, f32 or f64: the widest "
+               "integers are `i32`"
+             : "";
+}
+
 std::string list(const std::vector<Arg>& args) {
   std::string out;
   for (const Arg& a : args) out += (out.empty() ? "" : ", ") + a.name.name();
@@ -32,14 +53,9 @@ Type Elaborator::type(const SyntaxType& t, bool is_argument) {
     std::vector<std::string> names;
     for (int k = 0; k <= static_cast<int>(ScalarType::kStride); ++k)
       names.push_back(name_of(static_cast<ScalarType>(k)));
-    // What C calls them.
-    static const std::map<std::string, std::string> kInC = {
-        {"float", "f32"}, {"double", "f64"},  {"int", "i32"},    {"char", "i8"},
-        {"int8_t", "i8"}, {"int32_t", "i32"}, {"size_t", "size"}};
-    const auto in_c = kInC.find(t.scalar);
+    const std::string hint = type_elsewhere(t.scalar);
     throw InputError(t.where, "there is no type " + quoted(t.scalar),
-                     in_c != kInC.end() ? "did you mean `" + in_c->second + "`?"
-                                        : did_you_mean(t.scalar, names));
+                     hint.empty() ? did_you_mean(t.scalar, names) : hint);
   }
   Type type;
   type.scalar = *scalar;
@@ -222,6 +238,10 @@ StmtPtr Elaborator::loop(const SyntaxStmt& s) {
 // file's order.
 StmtPtr Elaborator::call(const SyntaxStmt& s) {
   const SyntaxExpr& e = *s.value;
+  if (e.kind == Kind::kName && (e.name == "break" || e.name == "continue")) {
+    throw InputError(e.where, "the language has no " + quoted(e.name),
+                     "a loop runs through: an `if` in it says which iterations count");
+  }
   if (e.kind != Kind::kCall) {
     throw InputError(e.where, "this is an expression, not a statement",
                      e.kind == Kind::kCompare ? "an assignment is written with one `=`" : "");

@@ -18,6 +18,20 @@ constexpr std::array<std::string_view, 30> kOperators = {
     "**", "//", "->", "+=", "-=", "*=", "/=", "==", "!=", "<=", ">=", ":=", "+", "-", "*",
     "/",  "%",  "<",  ">",  "=",  "(",  ")",  "[",  "]",  "{",  "}",  ",",  ":", ".", ";"};
 
+// What other languages have and this one does not, with what to write instead.
+constexpr const char* kNoBits = "there are no bit operations on data; of sizes `n / 4` is `n >> 2`";
+constexpr std::array<std::pair<std::string_view, const char*>, 9> kForeign = {{
+    {"<<", kNoBits},
+    {">>", kNoBits},
+    {"&&", "write `and`"},
+    {"||", "write `or`"},
+    {"&", "write `and` between conditions; there are no bit operations on data"},
+    {"|", "write `or` between conditions; there are no bit operations on data"},
+    {"^", "write `!=` between conditions; there are no bit operations on data"},
+    {"~", "write `not` before a condition; there are no bit operations on data"},
+    {"!", "write `not` or `!=`"},
+}};
+
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -217,14 +231,15 @@ class Lexer {
   // language lacks but users type gets a hint with what it has.
   void op() {
     std::string_view rest = text_.substr(pos_);
+    const bool not_equal = rest.starts_with("!=");
+    for (const auto& [o, instead] : kForeign) {
+      if (rest.starts_with(o) && !not_equal)
+        throw InputError(here(), "unexpected `" + std::string(o) + "`", instead);
+    }
     for (std::string_view o : kOperators) {
-      if (rest.substr(0, o.size()) == o) return op(o);
+      if (rest.starts_with(o)) return op(o);
     }
     if (cur() == '@') return op("@");
-    if (cur() == '!') throw InputError(here(), "unexpected `!`", "write `not` or `!=`");
-    if (cur() == '&' || cur() == '|') {
-      throw InputError(here(), std::string("unexpected `") + cur() + "`", "write `and` or `or`");
-    }
     unsigned char u = static_cast<unsigned char>(cur());
     if (u >= 0x80) throw InputError(here(), "a character that is not ASCII outside a string");
     if (u < 0x20 || u == 0x7f) throw InputError(here(), "a control character in the text");

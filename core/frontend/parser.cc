@@ -263,6 +263,8 @@ class ModuleParser {
       Sym sym = Sym::fresh(name);
       e.bind(sym, type, mem);
       p.args.push_back({sym, std::move(type), std::move(mem)});
+      if (t_.at("="))
+        throw InputError(t_.where(), "an argument has no default", "every call gives all of them");
       if (!t_.accept(",")) break;
     }
     t_.expect(")", "after the arguments");

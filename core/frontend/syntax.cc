@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/words.h"
+
 // Recursive descent over tokens, one function a level of precedence, lowest last: or, and, not,
 // comparison, sum, product, sign, primary. Syntax only: what names mean is elaborate.cc's affair.
 // Every error is thrown where the offending token stands, with the form that would be accepted.
@@ -45,6 +47,17 @@ SyntaxExpr binary(BinOpKind op, SourceLocation where, SyntaxExpr lhs, SyntaxExpr
   e.children.push_back(std::move(lhs));
   e.children.push_back(std::move(rhs));
   return finished(std::move(e));
+}
+
+// `math.exp(x)` and `x.shape[0]`: only configurations have fields, which are numbers.
+void refuse_dotted(const TokenStream& t, const SyntaxExpr& e) {
+  const std::string dotted = quoted(e.name + "." + e.field);
+  if (t.at("("))
+    throw InputError(e.where, dotted + " is called, and there are no modules and no methods",
+                     "functions stand by themselves: write `" + e.field + "(...)`");
+  if (t.at("["))
+    throw InputError(e.where, dotted + " is subscripted, and only tensors have elements",
+                     "the sizes of a tensor have names: those that it is declared with");
 }
 
 // A name, and what may follow it: a call, subscripts, a field. Trailing commas are allowed, as in
@@ -92,6 +105,7 @@ SyntaxExpr parse_name(TokenStream& t) {
     e.name = std::move(name);
     t.next();
     e.field = std::string(t.expect_name("a configuration field").text);
+    refuse_dotted(t, e);
     return e;
   }
   SyntaxExpr e = node(Kind::kName, where);
@@ -126,6 +140,9 @@ SyntaxExpr parse_primary(TokenStream& t) {
       if (is_keyword(token.text)) break;
       return parse_name(t);
     case Token::Kind::kOp:
+      if (t.at("["))
+        throw InputError(where, "there are no lists of values",
+                         "elements are assigned one by one: `x[0] = 1.0`");
       if (t.accept("(")) {
         SyntaxExpr e = parse_or(t);
         t.expect(")", "to close the bracket");
@@ -141,7 +158,9 @@ SyntaxExpr parse_primary(TokenStream& t) {
 SyntaxExpr parse_unary(TokenStream& t) {
   if (!t.at("+") && !t.at("-")) {
     SyntaxExpr e = parse_primary(t);
-    if (t.at("**")) throw InputError(t.where(), "there is no power operator");
+    if (t.at("**"))
+      throw InputError(t.where(), "there is no power operator",
+                       "write `x * x`, or `pow(x, y)` for data");
     return e;
   }
   // - - - - x: each sign is a call of this function.
@@ -252,6 +271,9 @@ SyntaxExpr parse_or(TokenStream& t) {
     SourceLocation where = t.where(t.next());
     e = binary(BinOpKind::kOr, std::move(where), std::move(e), parse_and(t));
   }
+  if (t.at("if"))
+    throw InputError(t.where(), "there is no `c if a else d`",
+                     std::string(kSelectIs) + "; sizes and indices decide by an `if` statement");
   return e;
 }
 
@@ -324,6 +346,26 @@ SyntaxExpr negated(SyntaxExpr e) {
   return finished(std::move(out));
 }
 
+constexpr std::pair<std::string_view, const char*> kAbsent[] = {
+    {"while", "a loop runs over `seq(lo, hi)`, and an `if` in it says which iterations count"},
+    {"return", "results are arguments, which the procedure writes"},
+    {"lambda", ""}};
+
+// What begins no statement of a procedure.
+void refuse_word(const TokenStream& t) {
+  for (const char* word : {"def", "class", "import", "from", "@"})
+    if (t.at(word)) throw InputError(t.where(), quoted(word) + " stands only at the top level");
+  for (const auto& [word, instead] : kAbsent)
+    if (t.at(word)) throw InputError(t.where(), "the language has no " + quoted(word), instead);
+}
+
+// `a, b = c, d`, and `a = c, d`.
+void refuse_several(const TokenStream& t) {
+  if (t.at(","))
+    throw InputError(t.where(), "one assignment per statement",
+                     "write two: `a = c`, and `b = d` on the next line");
+}
+
 // All that fits on a line. The statement's kind is known only behind its first expression, which is
 // why that is parsed before it is known to be a target.
 SyntaxStmt parse_simple(TokenStream& t) {
@@ -335,13 +377,9 @@ SyntaxStmt parse_simple(TokenStream& t) {
     s.value = parse_or(t);
     return s;
   }
-  if (t.at("def") || t.at("class") || t.at("import") || t.at("from") || t.at("@")) {
-    throw InputError(s.where, "`" + std::string(t.peek().text) + "` stands only at the top level");
-  }
-  if (t.at("while") || t.at("return") || t.at("lambda")) {
-    throw InputError(s.where, "the language has no `" + std::string(t.peek().text) + "`");
-  }
+  refuse_word(t);
   SyntaxExpr first = parse_or(t);
+  refuse_several(t);
   // For `x *= e`, whose product has no place of its own in the text.
   const SourceLocation at_operator = t.where();
   auto rest = [&](SyntaxStmt::Kind kind) {
@@ -355,6 +393,7 @@ SyntaxStmt parse_simple(TokenStream& t) {
     rest(SyntaxStmt::Kind::kAssign);
     s.value = parse_or(t);
     if (t.at("=")) throw InputError(t.where(), "one assignment per statement");
+    refuse_several(t);
   } else if (std::optional<ReduceOp> op = reduction(t)) {
     s.op = *op;
     rest(SyntaxStmt::Kind::kReduce);

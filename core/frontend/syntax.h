@@ -11,6 +11,9 @@
 
 namespace exotune {
 
+/// What the one choice by data is; for hints.
+inline constexpr const char* kSelectIs = "`select(a, b, c, d)` is `c` where a < b, else `d`";
+
 /// An expression as it stands in the text: precedence is resolved, names and types are not. Which
 /// fields count is said by its kind.
 struct SyntaxExpr {
