@@ -17,6 +17,20 @@ std::string counted(size_t n, const std::string& one);
 /// "did you mean `x`?" or empty.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates);
 
+/// Gives `current` another value while it lives; an error, too, ends it.
+template <class T>
+class Within {
+ public:
+  Within(T& current, T value) : current_(current), before_(current) { current = value; }
+  ~Within() { current_ = before_; }
+  Within(const Within&) = delete;
+  Within& operator=(const Within&) = delete;
+
+ private:
+  T& current_;
+  const T before_;
+};
+
 /// Tables of the module around the proc. A proc may only name what stands before it in the file,
 /// which is why recursion cannot be written. What stands outside of a proc: all borrowed, may be
 /// null.
@@ -97,6 +111,7 @@ class Elaborator {
   ExprPtr whole_or_window(const SyntaxExpr& e, const Entry& entry);
 
   void statement(const SyntaxStmt& s, Block& into);
+  void allocation(const SyntaxStmt& s, Block& into);
   /// Casts of data put their scalars in `in_front`.
   StmtPtr assignment(const SyntaxStmt& s, Block& in_front);
   StmtPtr loop(const SyntaxStmt& s);

@@ -113,16 +113,9 @@ void Elaborator::statement(const SyntaxStmt& s, Block& into) {
     case SyntaxStmt::Kind::kReduce:
       into.push_back(assignment(s, into));
       return;
-    // Seen from the next statement to the block's end.
-    case SyntaxStmt::Kind::kAlloc: {
-      if (s.target->is_hole()) unknown(*s.target);
-      Type t = type(s.type, /*is_argument=*/false);
-      MemoryPtr mem = memory(s.type);
-      Sym name = Sym::fresh(s.target->name);
-      bind(name, t, mem);
-      into.push_back(make_stmt(Alloc{name, std::move(t), std::move(mem)}, s.where));
+    case SyntaxStmt::Kind::kAlloc:
+      allocation(s, into);
       return;
-    }
     case SyntaxStmt::Kind::kExpr:
       into.push_back(call(s));
       return;
@@ -141,13 +134,27 @@ void Elaborator::statement(const SyntaxStmt& s, Block& into) {
   }
 }
 
+// Seen from the next statement to the block's end. `x : f32 = e` is an allocation and an
+// assignment; e does not see the new name.
+void Elaborator::allocation(const SyntaxStmt& s, Block& into) {
+  if (s.target->is_hole()) unknown(*s.target);
+  Type t = type(s.type, /*is_argument=*/false);
+  MemoryPtr mem = memory(s.type);
+  ExprPtr value;
+  if (s.value) {
+    const Within casts(in_front_, &into);
+    value = data(*s.value, t.scalar);
+  }
+  const Sym name = Sym::fresh(s.target->name);
+  bind(name, t, mem);
+  into.push_back(make_stmt(Alloc{name, std::move(t), std::move(mem)}, s.where));
+  if (value) into.push_back(make_stmt(Assign{name, {}, std::move(value)}, s.where));
+}
+
 // Also windows (`w = x[..]`) and configuration writes, which look alike until the left side's name
 // is known.
 StmtPtr Elaborator::assignment(const SyntaxStmt& s, Block& in_front) {
-  struct InFront {  // an error, too, ends it
-    Block*& place;
-    ~InFront() { place = nullptr; }
-  } const scope{in_front_ = &in_front};
+  const Within casts(in_front_, &in_front);
   const SyntaxExpr& target = *s.target;
   bool assigns = s.kind == SyntaxStmt::Kind::kAssign;
   if (target.kind == Kind::kAttribute) {

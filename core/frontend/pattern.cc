@@ -136,7 +136,7 @@ std::vector<PatternStmt> convert(const std::vector<SyntaxStmt>& stmts);
 
 PatternStmt convert_assignment(const SyntaxStmt& s) {
   PatternStmt p;
-  const bool assigns = s.kind == SyntaxStmt::Kind::kAssign;
+  const bool assigns = s.kind != SyntaxStmt::Kind::kReduce;
   p.kind = assigns ? PatternStmt::Kind::kAssign : PatternStmt::Kind::kReduce;
   p.op = s.op;
   p.first = convert(*s.value);
@@ -239,7 +239,11 @@ PatternStmt convert(const SyntaxStmt& s) {
 
 std::vector<PatternStmt> convert(const std::vector<SyntaxStmt>& stmts) {
   std::vector<PatternStmt> out;
-  for (const SyntaxStmt& s : stmts) out.push_back(convert(s));
+  for (const SyntaxStmt& s : stmts) {
+    out.push_back(convert(s));
+    // `x : f32 = e`, as procedures have it: two statements.
+    if (s.kind == SyntaxStmt::Kind::kAlloc && s.value) out.push_back(convert_assignment(s));
+  }
   return out;
 }
 

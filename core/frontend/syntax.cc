@@ -366,6 +366,17 @@ void refuse_several(const TokenStream& t) {
                      "write two: `a = c`, and `b = d` on the next line");
 }
 
+// `x : f32 = e`: a scalar, which one assignment fills.
+void initial_value(TokenStream& t, SyntaxStmt& s) {
+  if (s.type.has_brackets)
+    throw InputError(t.where(), "only a scalar is given a value where it is allocated",
+                     "elements are assigned by statements of their own: `" + s.target->name +
+                         "[0] = 1.0`, or a loop");
+  t.next();
+  s.value = parse_or(t);
+  refuse_several(t);
+}
+
 // All that fits on a line. The statement's kind is known only behind its first expression, which is
 // why that is parsed before it is known to be a target.
 SyntaxStmt parse_simple(TokenStream& t) {
@@ -414,6 +425,7 @@ SyntaxStmt parse_simple(TokenStream& t) {
     if (first.kind != Kind::kName) throw InputError(first.where, "only a name can be allocated");
     rest(SyntaxStmt::Kind::kAlloc);
     s.type = parse_type(t);
+    if (t.at("=")) initial_value(t, s);
   } else {
     s.kind = SyntaxStmt::Kind::kExpr;
     s.value = std::move(first);

@@ -65,7 +65,7 @@ struct SyntaxStmt {
   enum class Kind : uint8_t {
     kAssign,  // target = value
     kReduce,  // target op= value
-    kAlloc,   // target : type
+    kAlloc,   // target : type, or target : type = value
     kExpr,    // value alone: a call, or a hole in a pattern
     kPass,
     kFor,     // for target(name) in value: body

@@ -87,6 +87,8 @@ TEST(Find, sequences_and_bodies) {
   EXPECT_EQ(find(p, "for i in _:\n    load8(_)\n    row = _").path(), find_loop(p, "i #1").path());
   EXPECT_EQ(find(p, "\n    for i in _:\n        load8(_)\n").path(), find_loop(p, "i #1").path());
   EXPECT_THROW(find(p, "x = _; t = _"), InvalidCursorError);
+  const ProcPtr q = parse_module("def f(x: f32):\n    t: f32 = x\n    x = t\n", "f").procs[0];
+  EXPECT_EQ(find(q, "t: _ = _").length(), 2);
 }
 
 TEST(Find, expressions) {

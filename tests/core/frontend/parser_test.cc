@@ -110,6 +110,20 @@ TEST(Parser, short_forms_of_assignments_are_read_as_the_long_ones) {
               "    y min= x[0]\n"));
 }
 
+TEST(Parser, a_scalar_with_a_value_is_an_allocation_and_an_assignment) {
+  EXPECT_EQ(printed("x: f32[4]", "    t: f32 = x[0] + 1\n    x[1] = t\n"),
+            printed("x: f32[4]", "    t: f32\n    t = x[0] + 1\n    x[1] = t\n"));
+  EXPECT_EQ(printed("x: i8", "    t: f32 @ DRAM = f32(x) * 0.5\n    x = i8(t)\n"),
+            printed("x: i8",
+                    "    x_f32: f32\n    x_f32 = x\n    t: f32\n    t = x_f32 * 0.5\n"
+                    "    t_i8: i8\n    t_i8 = t\n    x = t_i8\n"));
+}
+
+TEST(Parser, the_value_of_an_allocation_does_not_see_its_name) {
+  const std::string text = printed("t: f32, x: f32", "    t: f32 = t + 1.0\n    x = t\n");
+  EXPECT_NE(text.find("    t_1 = t + 1.0\n    x = t_1\n"), std::string::npos) << text;
+}
+
 TEST(Parser, conditions_are_compared_as_themselves) {
   const std::string args = "a: bool, b: bool, x: R";
   auto condition = [&](const std::string& c) {
@@ -289,6 +303,10 @@ INSTANTIATE_TEST_SUITE_P(
         Offence{BODY("x: R, y: R", "x = y if 1 < 2 else x"),
                 "hint: `select(a, b, c, d)` is `c` where a < b, else `d`"},
         Offence{BODY("x: R[2]", "x = [1.0, 2.0]"), "assigned one by one"},
+        Offence{BODY("", "k: f32[2] = [1.0, 2.0]"), "only a scalar is given a value"},
+        Offence{BODY("", "k: f32 = [1.0, 2.0]"), "there are no lists of values"},
+        Offence{BODY("x: f32[4]", "k: f32 = x[0:2]"), "cannot be used as a value"},
+        Offence{BODY("n: size", "m: size = n + 1"), "only data is allocated"},
         Offence{"@proc\ndef f(n: size = 8):\n    pass\n", "an argument has no default"},
         Offence{BODY("n: size", "for i in seq(0, n):\n        break"), "no `break`\nhint: a loop"},
         Offence{BODY("x: R", "return x"), "results are arguments"},
