@@ -4,6 +4,7 @@
 
 #include "core/frontend/declarations.h"
 #include "core/ir/functions.h"
+#include "core/ir/printer.h"
 
 namespace exotune {
 
@@ -87,10 +88,16 @@ void Elaborator::unknown(const SyntaxExpr& e) const {
 }
 
 void Elaborator::data_in_control(const SyntaxExpr& e, const Entry& entry) const {
+  const char* hint = "`select(a, b, c, d)` chooses between two values by data";
+  if (place_ == Place::kSubscript)
+    hint = "subscripts are made of sizes and iterators: data chooses no element";
+  if (place_ == Place::kLower || place_ == Place::kUpper)
+    hint = "loops run between sizes and iterators, and `select` in them says what counts";
+  if (place_ == Place::kShape) hint = "sizes are arguments: `n: size`";
   throw InputError(e.where,
                    quoted(e.name) + " is data (" + name_of(entry.type.scalar) +
                        "), and data never decides sizes, indices or conditions",
-                   "`select(a, b, c, d)` chooses between two values by data");
+                   hint);
 }
 
 const Elaborator::Entry& Elaborator::data_entry(const SyntaxExpr& e, const char* use) {
@@ -132,6 +139,11 @@ ExprPtr Elaborator::integer(const SyntaxExpr& e) {
     throw InputError(e.where, "a number is wanted here, not a condition");
   }
   return r;
+}
+
+ExprPtr Elaborator::integer(const SyntaxExpr& e, Place place) {
+  const Within within(place_, place);
+  return integer(e);
 }
 
 ExprPtr Elaborator::boolean(const SyntaxExpr& e) {
@@ -201,11 +213,12 @@ ExprPtr Elaborator::control_name(const SyntaxExpr& e) {
 ExprPtr Elaborator::control_call(const SyntaxExpr& e) {
   if (e.name != "stride") {
     const bool is_extern = find_function(e.name) || scalar_type(e.name);
-    throw InputError(e.where, is_extern
-                                  ? quoted(e.name) +
-                                        " computes data, and data never decides "
-                                        "sizes, indices or conditions"
-                                  : "only `stride(x, k)` can be called in a control expression");
+    throw InputError(e.where,
+                     is_extern ? quoted(e.name) +
+                                     " computes data, and data never decides "
+                                     "sizes, indices or conditions"
+                               : "only `stride(x, k)` can be called in a control expression",
+                     instead_of_call(e));
   }
   if (e.children.size() != 2 || e.children[0].kind != Kind::kName) {
     throw InputError(e.where, "`stride` takes a tensor's name and a dimension",
@@ -226,6 +239,45 @@ ExprPtr Elaborator::control_call(const SyntaxExpr& e) {
                    e.where);
 }
 
+// `min(i, M)` as the end of a loop and `max(0, i - 2)` as its beginning are one bound and a
+// condition; `len(x)` has a name.
+std::string Elaborator::instead_of_call(const SyntaxExpr& e) {
+  const bool smaller = e.name == "min" || e.name == "fmin";
+  if ((smaller || e.name == "max" || e.name == "fmax") && e.children.size() == 2) {
+    const std::string a = str(integer(e.children[0])), b = str(integer(e.children[1]));
+    if (smaller && place_ == Place::kUpper)
+      return "let the loop run to " + quoted(a) +
+             ", and an `if` in it ask whether the iterator is below " + quoted(b);
+    if (!smaller && place_ == Place::kLower)
+      return "let the loop begin at " + quoted(a) +
+             ", and an `if` in it ask whether the iterator is at least " + quoted(b);
+    return "write both cases, in the branches of `if " + a + " < " + b +
+           ":`, or an `assert` that says which holds";
+  }
+  const Entry* of = e.children.size() == 1 && e.children[0].kind == Kind::kName
+                        ? lookup(e.children[0].name)
+                        : nullptr;
+  if (e.name == "len" && of && of->type.is_tensor())
+    return "sizes have names: write " + quoted(str(of->type.shape[0]));
+  return "";
+}
+
+// What a product of sizes is written for is a dimension, or one more loop.
+std::string Elaborator::instead_of_product(const ExprPtr& lhs, const ExprPtr& rhs) const {
+  auto is_size = [](const ExprPtr& e) { return e->as<Read>() && e->type == ScalarType::kSize; };
+  const std::string a = str(lhs), b = str(rhs);
+  if (place_ == Place::kShape) return "write a dimension for each: `x: f32[" + a + ", " + b + "]`";
+  if (place_ == Place::kUpper && is_size(lhs) && is_size(rhs))
+    return "write two loops, one in the other: to " + quoted(a) + ", and to " + quoted(b);
+  if (place_ == Place::kSubscript && (is_size(lhs) || is_size(rhs))) {
+    const std::string& row = is_size(rhs) ? b : a;
+    const std::string& at = is_size(rhs) ? a : b;
+    return quoted(row) + " is a dimension then: declare `x: f32[.., " + row + "]`, and write `x[" +
+           at + ", ..]`";
+  }
+  return "indices stay affine: pass the product as a size argument of its own";
+}
+
 // The affine discipline of the language is enforced here: a product has a literal side, a quotient
 // a positive literal divisor. A product of two sizes must come in as a size of its own, whose value
 // the solver then knows nothing about.
@@ -238,7 +290,7 @@ ExprPtr Elaborator::control_binary(const SyntaxExpr& e) {
   ExprPtr rhs = integer(e.children[1]);
   if (e.op == BinOpKind::kMul && !literal_value(lhs) && !literal_value(rhs)) {
     throw InputError(e.where, "in control arithmetic one side of `*` must be a literal",
-                     "indices stay affine: pass the product as a size argument of its own");
+                     instead_of_product(lhs, rhs));
   }
   if (e.op == BinOpKind::kDiv || e.op == BinOpKind::kMod) {
     std::optional<int64_t> divisor = literal_value(rhs);

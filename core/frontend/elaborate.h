@@ -91,6 +91,13 @@ class Elaborator {
   /// The rule that users break first, with its reason: data never decides what runs.
   [[noreturn]] void data_in_control(const SyntaxExpr& e, const Entry& entry) const;
 
+  /// What an integer is for: hints say what stands there instead of what may not.
+  enum class Place : uint8_t { kOther, kShape, kSubscript, kLower, kUpper };
+  ExprPtr integer(const SyntaxExpr& e, Place place);
+  /// What may be written instead of a product of names, or of a call, at this place.
+  std::string instead_of_product(const ExprPtr& lhs, const ExprPtr& rhs) const;
+  std::string instead_of_call(const SyntaxExpr& e);
+
   ExprPtr control_name(const SyntaxExpr& e);
   ExprPtr control_call(const SyntaxExpr& e);
   ExprPtr control_binary(const SyntaxExpr& e);
@@ -112,6 +119,8 @@ class Elaborator {
 
   void statement(const SyntaxStmt& s, Block& into);
   void allocation(const SyntaxStmt& s, Block& into);
+  /// The name that an assignment writes to does not exist.
+  [[noreturn]] void unknown_target(const SyntaxStmt& s);
   /// Casts of data put their scalars in `in_front`.
   StmtPtr assignment(const SyntaxStmt& s, Block& in_front);
   StmtPtr loop(const SyntaxStmt& s);
@@ -123,6 +132,7 @@ class Elaborator {
 
   const Globals& globals_;
   std::vector<Entry> scope_;
+  Place place_ = Place::kOther;
   Block* in_front_ = nullptr;  // casts of data put their scalars here; null outside of statements
 };
 

@@ -98,7 +98,7 @@ std::vector<ExprPtr> Elaborator::indices(const SyntaxExpr& e, const Entry& entry
       throw InputError(e.where, "a window of " + quoted(e.name) + " cannot be used as a value",
                        "windows stand in calls and in `w = x[lo:hi]`");
     }
-    idx.push_back(integer(a.lo[0]));
+    idx.push_back(integer(a.lo[0], Place::kSubscript));
   }
   if (idx.size() != entry.type.shape.size()) {
     std::string have = entry.type.is_tensor()
@@ -244,8 +244,9 @@ ExprPtr Elaborator::whole_or_window(const SyntaxExpr& e, const Entry& entry) {
     for (size_t k = 0; k < e.access.size(); ++k) {
       const SyntaxExpr::Access& a = e.access[k];
       WindowAccess access;
-      access.lo = a.lo.empty() ? int_const(0) : integer(a.lo[0]);
-      if (a.range) access.hi = a.hi.empty() ? entry.type.shape[k] : integer(a.hi[0]);
+      access.lo = a.lo.empty() ? int_const(0) : integer(a.lo[0], Place::kSubscript);
+      if (a.range)
+        access.hi = a.hi.empty() ? entry.type.shape[k] : integer(a.hi[0], Place::kSubscript);
       w.access.push_back(std::move(access));
     }
   }

@@ -77,7 +77,7 @@ Type Elaborator::type(const SyntaxType& t, bool is_argument) {
     throw InputError(t.where, "an allocation is dense", "write `" + t.scalar + "[...]`");
   }
   // Extents may name sizes that are in scope, in allocations iterators as well.
-  for (const SyntaxExpr& e : t.shape) type.shape.push_back(integer(e));
+  for (const SyntaxExpr& e : t.shape) type.shape.push_back(integer(e, Place::kShape));
   return type;
 }
 
@@ -151,6 +151,24 @@ void Elaborator::allocation(const SyntaxStmt& s, Block& into) {
   if (value) into.push_back(make_stmt(Assign{name, {}, std::move(value)}, s.where));
 }
 
+// `r = x[i]` of two dimensions names a row, which is a window: with `:` for what is left out.
+void Elaborator::unknown_target(const SyntaxStmt& s) {
+  const std::string& name = s.target->name;
+  std::string hint = did_you_mean(name, visible_names());
+  if (hint.empty()) hint = "allocate it first: `" + name + " : f32`";
+  const bool of_name = s.value->kind == Kind::kName || s.value->kind == Kind::kSubscript;
+  const Entry* of = of_name && s.target->kind == Kind::kName ? lookup(s.value->name) : nullptr;
+  if (of && of->type.shape.size() > s.value->access.size()) {
+    std::vector<std::string> access;
+    for (const SyntaxExpr::Access& a : s.value->access)
+      access.push_back(str(integer(a.lo[0], Place::kSubscript)));
+    access.resize(of->type.shape.size(), ":");
+    hint = "a part of " + quoted(of->name) + " is a window: `" + name + " = " + of->name + "[" +
+           joined(access) + "]`";
+  }
+  throw InputError(s.target->where, "nothing here is named " + quoted(name), hint);
+}
+
 // Also windows (`w = x[..]`) and configuration writes, which look alike until the left side's name
 // is known.
 StmtPtr Elaborator::assignment(const SyntaxStmt& s, Block& in_front) {
@@ -181,11 +199,7 @@ StmtPtr Elaborator::assignment(const SyntaxStmt& s, Block& in_front) {
     bind(name, stmt->as<WindowStmt>()->type, mem);
     return stmt;
   }
-  if (!lookup(target.name) && !target.is_hole()) {
-    std::string hint = did_you_mean(target.name, visible_names());
-    throw InputError(target.where, "nothing here is named " + quoted(target.name),
-                     hint.empty() ? "allocate it first: `" + target.name + " : f32`" : hint);
-  }
+  if (!lookup(target.name) && !target.is_hole()) unknown_target(s);
   // Subscripts before the right side, as they stand, so that the first error in the text is
   // reported.
   const Entry& entry = data_entry(target, "assigned");
@@ -230,8 +244,8 @@ StmtPtr Elaborator::loop(const SyntaxStmt& s) {
         "write `seq(0, n)`");
   }
   // Bounds are outside of the iterator's scope.
-  ExprPtr lo = integer(range.children[0]);
-  ExprPtr hi = integer(range.children[1]);
+  ExprPtr lo = integer(range.children[0], Place::kLower);
+  ExprPtr hi = integer(range.children[1], Place::kUpper);
   Sym iter = Sym::fresh(s.target->name);
   size_t mark = scope_.size();
   bind(iter, Type{ScalarType::kIndex, {}, false}, nullptr);
