@@ -10,7 +10,6 @@
 namespace exotune {
 namespace {
 
-constexpr int64_t kLargestF16 = 65504;
 // What rounds to infinity: half a unit beyond the largest number.
 constexpr double kOverflowsF16 = 65520, kOverflowsBf16 = 0x1.ffp127;
 
@@ -160,26 +159,6 @@ std::optional<ScalarType> Checker::data(const ExprPtr& e, const SourceLocation& 
     return decided(t);
   }
   fail(where, str(e) + " is not a data value");
-}
-
-// The integers that a type of data holds, where an int64_t may be none of them.
-std::optional<std::pair<int64_t, int64_t>> integers_of(ScalarType t) {
-  switch (t) {
-    case ScalarType::kI8:
-      return std::pair<int64_t, int64_t>{-128, 127};
-    case ScalarType::kUi8:
-      return std::pair<int64_t, int64_t>{0, 255};
-    case ScalarType::kI16:
-      return std::pair<int64_t, int64_t>{-32768, 32767};
-    case ScalarType::kUi16:
-      return std::pair<int64_t, int64_t>{0, 65535};
-    case ScalarType::kI32:
-      return std::pair<int64_t, int64_t>{INT32_MIN, INT32_MAX};
-    case ScalarType::kF16:
-      return std::pair<int64_t, int64_t>{-kLargestF16, kLargestF16};
-    default:
-      return std::nullopt;
-  }
 }
 
 // A cast from control must be exact in range: proved from what is known of the value at its place.

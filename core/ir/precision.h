@@ -9,5 +9,8 @@ namespace exotune {
 bool has_own_precision(const ExprPtr& e);
 /// The expression's own precision, R decided as f32, or `context` when it has none.
 ScalarType precision_in(const ExprPtr& e, ScalarType context);
+/// The least and the greatest integer that a type of data holds, where an int64_t may be none of
+/// them; nothing for the types that hold (or round) them all.
+std::optional<std::pair<int64_t, int64_t>> integers_of(ScalarType t);
 
 }  // namespace exotune
