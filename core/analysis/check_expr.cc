@@ -138,16 +138,7 @@ std::optional<ScalarType> Checker::data(const ExprPtr& e, const SourceLocation& 
     const std::optional<ScalarType> l = data(n->lhs, where), r = data(n->rhs, where);
     return one_precision(l, r, where);
   }
-  if (const Extern* n = e->as<Extern>()) {
-    std::optional<ScalarType> t;
-    // All arguments of a function have one precision, which is its result's.
-    for (const ExprPtr& a : n->args) t = one_precision(t, data(a, where), where);
-    const Function* f = find_function(n->fn);
-    if (!f) fail(where, "there is no function " + n->fn);
-    if (t && !is_float(*t) && !f->on_integers)
-      fail(where, n->fn + " is not defined on " + name_of(*t) + ": " + str(e));
-    return t;
-  }
+  if (const Extern* n = e->as<Extern>()) return function(*n, e, where);
   if (const Cast* n = e->as<Cast>()) {
     cast(*n, e, where);
     return e->type;
@@ -159,6 +150,34 @@ std::optional<ScalarType> Checker::data(const ExprPtr& e, const SourceLocation& 
     return decided(t);
   }
   fail(where, str(e) + " is not a data value");
+}
+
+// All arguments of a function have one precision, which is its result's.
+std::optional<ScalarType> Checker::function(const Extern& n, const ExprPtr& e,
+                                            const SourceLocation& where) {
+  std::optional<ScalarType> t;
+  ExprPtr first;  // the argument that has precision t
+  for (const ExprPtr& a : n.args) {
+    const std::optional<ScalarType> own = data(a, where);
+    if (!own || *own == ScalarType::kR) {
+      if (!t) t = own;
+      continue;
+    }
+    if (first && *t != *own)
+      fail(where,
+           "mixed precisions in `" + n.fn + "`: " + str(first) + " is " + name_of(*t) + ", and " +
+               str(a) + " is " + name_of(*own),
+           std::string(n.fn == "select" ? "what is compared and what is chosen have one precision: "
+                                        : "all arguments have one precision: ") +
+               "cast by an assignment to a buffer, or write `" + name_of(*t) + "(" + str(a) + ")`");
+    first = a;
+    t = own;
+  }
+  const Function* f = find_function(n.fn);
+  if (!f) fail(where, "there is no function " + n.fn);
+  if (t && !is_float(*t) && !f->on_integers)
+    fail(where, n.fn + " is not defined on " + name_of(*t) + ": " + str(e));
+  return t;
 }
 
 // A cast from control must be exact in range: proved from what is known of the value at its place.

@@ -58,6 +58,9 @@ class Checker {
   /// Each literal must be exact in the type it takes from its context: 300 is no i8, 0.1 is an f32.
   void literals(const ExprPtr& e, ScalarType context, const SourceLocation& where);
   void cast(const Cast& n, const ExprPtr& e, const SourceLocation& where);
+  /// The precision that all arguments have.
+  std::optional<ScalarType> function(const Extern& n, const ExprPtr& e,
+                                     const SourceLocation& where);
   std::optional<ScalarType> one_precision(std::optional<ScalarType> a, std::optional<ScalarType> b,
                                           const SourceLocation& where);
   /// The binding of a data name, which must be visible.

@@ -107,6 +107,9 @@ class Elaborator {
                      const SourceLocation& where) const;
   ExprPtr data_name(const SyntaxExpr& e);
   ExprPtr data_call(const SyntaxExpr& e);
+  ExprPtr function_call(const SyntaxExpr& e, const std::string& name, size_t arity);
+  /// What `select` takes; `select(a < b, c, d)` written with four arguments.
+  std::string select_hint(const SyntaxExpr& e);
   /// `f32(e)`: a control value becomes data; data of another type goes through a scalar in front of
   /// the statement.
   ExprPtr cast(const SyntaxExpr& e, ScalarType to);

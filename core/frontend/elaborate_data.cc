@@ -2,6 +2,7 @@
 #include "core/frontend/declarations.h"
 #include "core/frontend/elaborate.h"
 #include "core/ir/functions.h"
+#include "core/ir/printer.h"
 
 namespace exotune {
 
@@ -139,24 +140,43 @@ ExprPtr Elaborator::cast(const SyntaxExpr& e, ScalarType to) {
   return make_expr(Read{scalar, {}}, to, e.where);
 }
 
+// `select(a < b, c, d)` is what users type whose language has a choice by a condition. A comparison
+// turned round takes the other two with it.
+std::string Elaborator::select_hint(const SyntaxExpr& e) {
+  const bool by_condition = e.children.size() == 3 && e.children[0].kind == Kind::kCompare &&
+                            e.children[0].ops.size() == 1;
+  const BinOpKind op = by_condition ? e.children[0].ops[0] : BinOpKind::kEq;
+  if (op == BinOpKind::kEq || op == BinOpKind::kNe) return kSelectIs;
+  auto text = [&](const SyntaxExpr& of) { return str(data(of)); };
+  std::string a = text(e.children[0].children[0]), b = text(e.children[0].children[1]);
+  std::string c = text(e.children[1]), d = text(e.children[2]);
+  if (op == BinOpKind::kGt || op == BinOpKind::kLe) std::swap(a, b);
+  if (op == BinOpKind::kGe || op == BinOpKind::kLe) std::swap(c, d);
+  return std::string(kSelectIs) + ": write `select(" + joined({a, b, c, d}) + ")`";
+}
+
 // All arguments of a function share one precision; literals among them take it from the first that
 // has one.
-ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
-  if (const Function* x = find_function(e.name)) {
-    if (e.children.size() != static_cast<size_t>(x->arity)) {
-      throw InputError(e.where, quoted(e.name) + " takes " +
-                                    counted(static_cast<size_t>(x->arity), "argument") + ", not " +
-                                    std::to_string(e.children.size()));
-    }
-    std::vector<ExprPtr> args;
-    ScalarType type = ScalarType::kR;
-    for (const SyntaxExpr& c : e.children) {
-      args.push_back(data(c));
-      if (type == ScalarType::kR) type = args.back()->type;
-    }
-    for (ExprPtr& a : args) a = retype(a, type);
-    return make_expr(Extern{x->name, std::move(args)}, type, e.where);
+ExprPtr Elaborator::function_call(const SyntaxExpr& e, const std::string& name, size_t arity) {
+  if (e.children.size() != arity) {
+    throw InputError(e.where,
+                     quoted(name) + " takes " + counted(arity, "argument") + ", not " +
+                         std::to_string(e.children.size()),
+                     name == "select" ? select_hint(e) : "");
   }
+  std::vector<ExprPtr> args;
+  ScalarType type = ScalarType::kR;
+  for (const SyntaxExpr& c : e.children) {
+    args.push_back(data(c));
+    if (type == ScalarType::kR) type = args.back()->type;
+  }
+  for (ExprPtr& a : args) a = retype(a, type);
+  return make_expr(Extern{name, std::move(args)}, type, e.where);
+}
+
+ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
+  if (const Function* x = find_function(e.name))
+    return function_call(e, x->name, static_cast<size_t>(x->arity));
   if (std::optional<ScalarType> to = scalar_type(e.name)) return cast(e, *to);
   if (e.name == "stride") {
     throw InputError(e.where, "a stride is a control value and cannot be used as data");

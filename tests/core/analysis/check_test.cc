@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "tests/said.h"
 #include "text.h"
 
 namespace exotune {
@@ -615,6 +616,19 @@ TEST(Check, casts_are_in_the_range_of_their_type) {
   EXPECT_EQ(refusal("@proc\ndef f(n: size, x: f32):\n    x = f32(n)\n"), "");
   EXPECT_EQ(refusal("@proc\ndef f(n: size, x: f64):\n    x = x * f32(n)\n"),
             "mixed precisions in one operator: f64 and f32");
+}
+
+TEST(Check, arguments_of_one_function_have_one_precision) {
+  const std::string head = "@proc\ndef f(x: f32, s: f32, w: i32, d: f64):\n";
+  EXPECT_EQ(refusal(head + "    w = select(x, s, w, 0)\n"),
+            "mixed precisions in `select`: s is f32, and w is i32");
+  EXPECT_EQ(refusal(head + "    d = fmax(0.0, fmax(d, x))\n"),
+            "mixed precisions in `fmax`: d is f64, and x is f32");
+  EXPECT_EQ(refusal(head + "    x = select(0.0, x, s, 1.0)\n"), "");
+  EXPECT_NE(said_by([&] { check(*parse(head + "    w = select(x, s, w, 0)\n")); })
+                .find("hint: what is compared and what is chosen have one precision: cast by an "
+                      "assignment to a buffer, or write `f32(w)`"),
+            std::string::npos);
 }
 
 TEST(Check, functions_of_reals_take_no_integers) {

@@ -409,7 +409,13 @@ INSTANTIATE_TEST_SUITE_P(
         Offence{BODY("x: [R]", "pass"), "the window's sizes"},
         Offence{BODY("x: R[4]", "if stride(x, 1) == 1:\n        pass"), "1 dimension, numbered"},
         Offence{BODY("x: R", "if stride(x, 0) == 1:\n        pass"), "no strides"},
-        Offence{BODY("x: R", "x = select(x, x)"), "takes 4 arguments"},
+        Offence{
+            BODY("x: R", "x = select(x, x)"),
+            "takes 4 arguments, not 2\nhint: `select(a, b, c, d)` is `c` where a < b, else `d`"},
+        Offence{BODY("x: R, y: R", "x = select(x < 0.0, y, x)"), "write `select(x, 0.0, y, x)`"},
+        Offence{BODY("x: R, y: R", "x = select(x >= 0.0, y, x)"), "write `select(x, 0.0, x, y)`"},
+        Offence{BODY("x: R, y: R", "x = select(x > 0.0, y, x)"), "write `select(0.0, x, y, x)`"},
+        Offence{BODY("x: R", "x = fmax(x)"), "takes 2 arguments, not 1"},
         // calls
         Offence{"@proc\ndef g(x: R[4]):\n    pass\n" BODY("y: R[8]", "g(y[0:4])"),
                 "takes no window"},
