@@ -20,7 +20,7 @@ void Checker::fail(const SourceLocation& where, LazyText message, LazyText hint)
 }
 
 void Checker::fail(const SourceLocation& where, const std::string& what,
-                   const std::string& condition, const Answer& answer) const {
+                   const std::string& condition, const Answer& answer, LazyText hint) const {
   std::ostringstream out;
   out << what << ": ";
   if (answer.verdict == Verdict::kRefuted) {
@@ -33,7 +33,7 @@ void Checker::fail(const SourceLocation& where, const std::string& what,
   } else {
     out << "cannot prove " << condition << " (the solver answered unknown)";
   }
-  fail(where, out.str());
+  fail(where, out.str(), std::move(hint));
 }
 
 // Header and asserts before the body, which may rely on them.

@@ -193,8 +193,23 @@ void Checker::cast(const Cast& n, const ExprPtr& e, const SourceLocation& where)
   for (const auto& [bound, op] : bounds) {
     const ExprPtr inside = bin_op(op, n.arg, bound);
     if (Answer a = problem_.entails(inside); !a)
-      fail(where, std::string(name_of(e->type)) + " may not hold " + str(n.arg), str(inside), a);
+      fail(where, std::string(name_of(e->type)) + " may not hold " + str(n.arg), str(inside), a,
+           op == BinOpKind::kLe ? assert_hint(inside, bound) : "");
   }
+}
+
+// A bound of one argument that is enough; tried, so that what the hint says helps.
+std::string Checker::assert_hint(const ExprPtr& inside, const ExprPtr& limit) {
+  for (const Arg& a : p_.args) {
+    if (!is_integer_control(a.type.scalar)) continue;
+    const ExprPtr bound = bin_op(BinOpKind::kLe, read_var(a.name, a.type.scalar), limit);
+    const Problem::Mark before = problem_.mark();
+    problem_.assume(bound);
+    const bool enough = static_cast<bool>(problem_.entails(inside));
+    problem_.rollback(before);
+    if (enough) return "write `assert " + str(bound) + "` at the top of the procedure";
+  }
+  return "an `assert` at the top of the procedure may bound it";
 }
 
 namespace {

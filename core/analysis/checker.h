@@ -58,6 +58,8 @@ class Checker {
   /// Each literal must be exact in the type it takes from its context: 300 is no i8, 0.1 is an f32.
   void literals(const ExprPtr& e, ScalarType context, const SourceLocation& where);
   void cast(const Cast& n, const ExprPtr& e, const SourceLocation& where);
+  /// The assert under which `inside`, an upper bound of `limit`, would be proved.
+  std::string assert_hint(const ExprPtr& inside, const ExprPtr& limit);
   /// The precision that all arguments have.
   std::optional<ScalarType> function(const Extern& n, const ExprPtr& e,
                                      const SourceLocation& where);
@@ -92,7 +94,8 @@ class Checker {
   [[noreturn]] void fail(const SourceLocation& where, LazyText message, LazyText hint = {}) const;
   /// `what`, then why the answer is no proof of `condition`.
   [[noreturn]] void fail(const SourceLocation& where, const std::string& what,
-                         const std::string& condition, const Answer& answer) const;
+                         const std::string& condition, const Answer& answer,
+                         LazyText hint = {}) const;
   const SourceLocation& at(const Stmt& s) const { return s.where; }
 
   const Proc& p_;

@@ -618,6 +618,18 @@ TEST(Check, casts_are_in_the_range_of_their_type) {
             "mixed precisions in one operator: f64 and f32");
 }
 
+TEST(Check, a_cast_that_may_not_fit_says_which_assert_helps) {
+  auto hint = [](const std::string& body) {
+    return said_by([&] { check(*parse("@proc\ndef f(K: size, x: i32[K], y: i8):\n" + body)); });
+  };
+  EXPECT_NE(hint("    for k in seq(0, K):\n        x[k] = i32(k)\n")
+                .find("hint: write `assert K <= 2147483647` at the top of the procedure"),
+            std::string::npos);
+  EXPECT_NE(hint("    y = i8(K)\n").find("hint: write `assert K <= 127` at"), std::string::npos);
+  EXPECT_NE(hint("    y = i8(2 * K)\n").find("hint: an `assert` at the top"), std::string::npos);
+  EXPECT_EQ(hint("    assert K <= 127\n    y = i8(K)\n"), "accepted");
+}
+
 TEST(Check, arguments_of_one_function_have_one_precision) {
   const std::string head = "@proc\ndef f(x: f32, s: f32, w: i32, d: f64):\n";
   EXPECT_EQ(refusal(head + "    w = select(x, s, w, 0)\n"),
