@@ -6,6 +6,7 @@
 #include "cli/einsum.h"
 #include "cli/text_file.h"
 #include "core/analysis/queries.h"
+#include "core/analysis/warnings.h"
 #include "core/base/hashing.h"
 #include "core/base/words.h"
 #include "core/frontend/schedule.h"
@@ -195,7 +196,16 @@ void Workspace::require_runnable(const Target& target) {
 Module Workspace::module(const std::string& path) {
   Module module = parse_module(read_text_file(path), path, targets_.importer());
   for (const ProcPtr& proc : module.procs) check(*proc);
+  warn_of(module);
   return module;
+}
+
+// What an instruction does is its machine's affair.
+void Workspace::warn_of(const Module& module) {
+  for (const ProcPtr& proc : module.user_procs())
+    for (const Diagnostic& warning : warnings(*proc))
+      if (std::string text = warning.str("warning"); warned_.insert(text).second)
+        std::fputs(text.c_str(), stderr);
 }
 
 // A name of the table, or a file with a procedure; a name that is neither gets the nearest of both.

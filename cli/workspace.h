@@ -51,7 +51,7 @@ class Workspace {
   /// is native and this machine cannot run it.
   void require_runnable(const Target& target);
 
-  /// A file's procs, checked.
+  /// A file's procs, checked; what they hardly mean is said once on stderr.
   Module module(const std::string& path);
   /// "sgemm", "FILE.exo" or "FILE.exo:proc". With several procs and none named: InputError that
   /// lists them, or, when `all_procs`, a null proc.
@@ -62,11 +62,14 @@ class Workspace {
                      const std::string& script_file);
 
  private:
+  void warn_of(const Module& module);
+
   const Session& session_;
   TargetLibrary targets_;
   std::optional<KernelTable> kernels_;
   std::optional<Machine> machine_;
   std::set<std::string> left_out_;  // targets that were said to be wrong
+  std::set<std::string> warned_;    // what was said of programs
 };
 
 /// Where "FILE.exo:proc" has its file and its proc ("" when it names none).

@@ -6,10 +6,10 @@
 
 namespace exotune {
 
-std::string Diagnostic::str() const {
+std::string Diagnostic::str(const std::string& kind) const {
   std::string out = where.str();
   if (!out.empty()) out += ": ";
-  out += "error: " + message.str() + "\n";
+  out += kind + ": " + message.str() + "\n";
   for (const LazyText& n : notes) out += "note: " + n.str() + "\n";
   if (!hint.empty()) out += "hint: " + hint.str() + "\n";
   return out;

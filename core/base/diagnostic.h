@@ -51,8 +51,8 @@ struct Diagnostic {
   std::vector<LazyText> notes;  // operator stack, counter-example, the proc as it stood
   LazyText hint;                // the next step for the user
 
-  /// "file:line:col: error: ...\nnote: ...\nhint: ...\n"
-  std::string str() const;
+  /// "file:line:col: error: ...\nnote: ...\nhint: ...\n"; `kind`: what stands for "error".
+  std::string str(const std::string& kind = "error") const;
 };
 
 /// Whatever ends a command: its diagnostic is printed by `cli`, its code is the exit status. Thrown

@@ -411,6 +411,19 @@ TEST_P(WrongInputs, are_refused_with_a_code_and_a_next_step) {
   EXPECT_EQ(result.err.find("internal"), std::string::npos) << result.err;
 }
 
+TEST(Warnings, of_a_program_are_said_once_and_end_nothing) {
+  const CommandHarness harness("warned");
+  harness.write("sum.exo",
+                "def f(n: size, x: i8[n], y: i32):\n    for i in seq(0, n):\n"
+                "        y += x[i] * x[i]\n");
+  const CommandResult result = harness.run({"schedule", "sum.exo"});
+  EXPECT_EQ(result.exit_status, 0) << result.err;
+  EXPECT_NE(result.out.find("y += x[i] * x[i]"), std::string::npos) << result.out;
+  EXPECT_EQ(result.err.find("sum.exo:3:19: warning: `x[i] * x[i]` is computed in i8"), 0u)
+      << result.err;
+  EXPECT_EQ(result.err.find("warning"), result.err.rfind("warning")) << result.err;
+}
+
 std::string name_of_case(const testing::TestParamInfo<WrongInput>& info) { return info.param.name; }
 
 INSTANTIATE_TEST_SUITE_P(Command, WrongInputs, testing::ValuesIn(wrong_inputs()), name_of_case);

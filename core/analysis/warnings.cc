@@ -1,0 +1,126 @@
+#include "core/analysis/warnings.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/ir/precision.h"
+#include "core/ir/printer.h"
+
+namespace exotune {
+namespace {
+
+bool is_narrow(ScalarType t) { return is_data(t) && !is_float(t) && bytes_of(t) < 4; }
+
+struct Range {
+  int64_t least, greatest;
+};
+
+Range whole(ScalarType t) {
+  const auto range = *integers_of(t);
+  return {range.first, range.second};
+}
+
+// One walk over a proc in the order of its text. What a cast puts in front of its statement
+// (`x_i16 = x[i]`) has the range of what it was made of.
+class NarrowArithmetic {
+ public:
+  explicit NarrowArithmetic(const Proc& p) {
+    for (const Arg& a : p.args) types_[a.name] = a.type.scalar;
+    for_each_stmt(p.body, [&](const StmtPtr& s) { declare(*s); });
+    for_each_stmt(p.body, [&](const StmtPtr& s) { look(*s); });
+  }
+  std::vector<Diagnostic> said;
+
+ private:
+  void declare(const Stmt& s) {
+    if (const auto* a = s.as<Alloc>()) types_[a->name] = a->type.scalar;
+    if (const auto* w = s.as<WindowStmt>()) types_[w->name] = w->type.scalar;
+    if (const auto* a = s.as<Assign>()) ++writes_[a->name];
+    if (const auto* r = s.as<Reduce>()) writes_[r->name] += 2;
+    if (const auto* c = s.as<Call>())
+      for (const ExprPtr& e : c->args)
+        if (const auto* r = e->as<Read>()) writes_[r->name] += 2;
+  }
+
+  void look(const Stmt& s) {
+    const auto* a = s.as<Assign>();
+    const auto* r = s.as<Reduce>();
+    if (!a && !r) return;
+    const ExprPtr& value = a ? a->rhs : r->rhs;
+    const auto target = types_.find(a ? a->name : r->name);
+    if (!is_narrow(value->type) || target == types_.end()) return;
+    wraps_ = false;
+    const Range range = range_of(value);
+    if (a && a->idx.empty() && writes_[a->name] == 1) known_.emplace(a->name, range);
+    if (wraps_ && bytes_of(target->second) > bytes_of(value->type))
+      say(value, target->second, s.where);
+  }
+
+  void say(const ExprPtr& value, ScalarType wide, const SourceLocation& where) {
+    const std::string from = name_of(value->type), to = name_of(wide);
+    const ExprPtr cast = rewrite(value, [&](const ExprPtr& n) {
+      return n->as<Read>() && is_data(n->type) ? make_expr(Cast{n}, wide, n->where) : nullptr;
+    });
+    said.push_back(Diagnostic{value->where.known() ? value->where : where,
+                              "`" + str(value) + "` is computed in " + from +
+                                  ", where it may wrap, and only then becomes " + to,
+                              {},
+                              "`" + str(cast) + "` is computed in " + to});
+  }
+
+  // Of a value of a narrow type; wraps_ where a part of it does not fit that type.
+  Range range_of(const ExprPtr& e) {
+    if (const auto* c = e->as<Const>()) {
+      const auto v = std::visit([](auto x) { return static_cast<int64_t>(x); }, c->value);
+      return {v, v};
+    }
+    if (const auto* r = e->as<Read>()) {
+      const auto known = known_.find(r->name);
+      return known != known_.end() ? known->second : whole(e->type);
+    }
+    if (const auto* u = e->as<USub>()) {
+      const Range of = range_of(u->arg);
+      return fitted({-of.greatest, -of.least}, e->type);
+    }
+    if (const auto* b = e->as<BinOp>())
+      return combined(b->op, range_of(b->lhs), range_of(b->rhs), e->type);
+    if (const auto* x = e->as<Extern>())
+      for (const ExprPtr& argument : x->args) (void)range_of(argument);
+    return whole(e->type);
+  }
+
+  Range combined(BinOpKind op, const Range& a, const Range& b, ScalarType type) {
+    switch (op) {
+      case BinOpKind::kAdd:
+        return fitted({a.least + b.least, a.greatest + b.greatest}, type);
+      case BinOpKind::kSub:
+        return fitted({a.least - b.greatest, a.greatest - b.least}, type);
+      case BinOpKind::kMul: {
+        const auto [least, greatest] = std::minmax({a.least * b.least, a.least * b.greatest,
+                                                    a.greatest * b.least, a.greatest * b.greatest});
+        return fitted({least, greatest}, type);
+      }
+      default:
+        return whole(type);
+    }
+  }
+
+  // What wraps may be any number of its type.
+  Range fitted(const Range& exact, ScalarType type) {
+    const Range all = whole(type);
+    if (exact.least >= all.least && exact.greatest <= all.greatest) return exact;
+    wraps_ = true;
+    return all;
+  }
+
+  std::map<Sym, ScalarType> types_;
+  std::map<Sym, int> writes_;  // by statements; what is also written otherwise counts twice
+  std::map<Sym, Range> known_;
+  bool wraps_ = false;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> warnings(const Proc& p) { return NarrowArithmetic(p).said; }
+
+}  // namespace exotune
