@@ -13,7 +13,7 @@ struct Flow {
   std::set<Sym> to, from, inside;  // inside: allocated in the nest
   bool copies = true;              // each store is of an element as it is
   bool clears = true;              // each store is of 0
-  bool sums = false;
+  std::set<ReduceOp> reduces;
 };
 
 using Names = std::map<Sym, Sym>;  // formals and windows to what they show
@@ -36,6 +36,20 @@ bool is_zero_literal(const ExprPtr& e) {
   return (integer && *integer == 0) || (real && *real == 0);
 }
 
+// What a nest leaves of what it reads, by its one kind of reduction; "" for several.
+std::string reduced(const std::set<ReduceOp>& ops) {
+  if (ops.size() != 1) return "";
+  switch (*ops.begin()) {
+    case ReduceOp::kAdd:
+      return "sums of ";
+    case ReduceOp::kMax:
+      return "the greatest of ";
+    case ReduceOp::kMin:
+      return "the least of ";
+  }
+  EXO_CHECK(false);
+}
+
 void reads_of(const ExprPtr& e, const Names& names, Flow& flow) {
   if (is_data(e->type))
     if (const Sym s = buffer_of(e); s.valid()) flow.from.insert(shown(names, s));
@@ -51,7 +65,7 @@ void flow_of(const Block& block, Names names, Flow& flow) {
       reads_of(a->rhs, names, flow);
     } else if (const auto* r = s->as<Reduce>()) {
       flow.to.insert(shown(names, r->name));
-      flow.sums = true;
+      flow.reduces.insert(r->op);
       flow.copies = flow.clears = false;
       reads_of(r->rhs, names, flow);
     } else if (const auto* w = s->as<WindowStmt>()) {
@@ -65,7 +79,8 @@ void flow_of(const Block& block, Names names, Flow& flow) {
           formals[c->callee->args[k].name] = shown(names, actual);
       flow_of(c->callee->body, std::move(formals), flow);
     } else if (s->as<WriteConfig>()) {
-      flow.copies = flow.clears = flow.sums = false;
+      flow.copies = flow.clears = false;
+      flow.reduces.clear();
     }
     flow_of(body_of(*s), names, flow);
     flow_of(orelse_of(*s), names, flow);
@@ -121,14 +136,15 @@ std::string FunctionEmitter::loop_comment(const For& f) const {
     if (in_registers(flow.from)) return "store " + from + " to " + to;
     return (local ? "pack " : "copy ") + from + (local ? " into " : " to ") + to;
   }
-  if (!flow.sums || !local) return "";
+  const std::string what = reduced(flow.reduces);
+  if (what.empty() || !local) return "";
   std::string from;
   for (Sym s : flow.from) {
     if (flow.to.contains(s)) continue;
     if (!storage_.contains(s)) return "";
     from += (from.empty() ? "" : ", ") + storage_.at(s).name;
   }
-  return from.empty() ? "" : "sums of " + from + " in " + to;
+  return from.empty() ? "" : what + from + " in " + to;
 }
 
 }  // namespace exotune::codegen

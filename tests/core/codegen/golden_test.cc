@@ -71,5 +71,25 @@ INSTANTIATE_TEST_SUITE_P(C, Golden,
                                          "config", "vectors", "tiles"),
                          [](const auto& info) { return std::string(info.param); });
 
+TEST(Comments, name_the_reduction_of_a_nest) {
+  auto generated_c = [](const std::string& line) {
+    const Module m = parse_module(
+        "def f(x: f32[4, 8], y: f32):\n    top: f32[4]\n"
+        "    for i in seq(0, 4):\n        top[i] = 0.0\n"
+        "    for i in seq(0, 4):\n        for j in seq(0, 8):\n"
+        "            top[i] " +
+            line + "\n    y = top[3]\n",
+        "f.exo");
+    return generate_c(m.user_procs(), {}).c;
+  };
+  for (const auto& [line, comment] :
+       {std::pair("+= x[i, j]", "/* sums of x in top (4) */"),
+        std::pair("max= x[i, j]", "/* the greatest of x in top (4) */"),
+        std::pair("min= x[i, j]", "/* the least of x in top (4) */")}) {
+    const std::string c = generated_c(line);
+    EXPECT_NE(c.find(comment), std::string::npos) << c;
+  }
+}
+
 }  // namespace
 }  // namespace exotune
