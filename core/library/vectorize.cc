@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ir/printer.h"
+#include "core/library/attempted.h"
 #include "core/library/hoisting.h"
 #include "core/library/inspection.h"
 #include "core/library/operator_rows.h"
@@ -32,6 +33,7 @@ class LaneLoop {
   }
 
   ProcPtr run() {
+    inline_conversions();
     for (int k = 0; k < size();) {
       const Alloc* a = stmt_at(*p_, inner(k))->as<Alloc>();
       if (a && !a->type.is_tensor())
@@ -186,6 +188,24 @@ class LaneLoop {
   bool in_register(Sym s, const Path& at) const {
     auto entry = lookup(*p_, at, s);
     return entry && entry->mem == unit_.memory;
+  }
+
+  // { t : i8 ; t = e ; y[l] = t }  ->  y[l] = e: the store converts, no register holds narrow
+  // elements.
+  void inline_conversions() {
+    for (int k = 0; k < size(); ++k) {
+      const Assign* a = stmt_at(*p_, inner(k))->as<Assign>();
+      if (!a || !a->idx.empty() || !is_data(a->rhs->type) ||
+          lookup(*p_, inner(k), a->name)->type.scalar == a->rhs->type)
+        continue;
+      const Sym t = a->name;
+      if (!attempted(p_, [&](ProcPtr q) { return inline_assign(q, Cursor::stmt(q, inner(k))); }))
+        continue;
+      for (int at = k - 1; at >= 0; --at)
+        if (const Alloc* alloc = stmt_at(*p_, inner(at))->as<Alloc>(); alloc && alloc->name == t)
+          p_ = delete_buffer(p_, Cursor::stmt(p_, inner(at)));
+      k = -1;  // again from the first
+    }
   }
 
   // The scalar allocated by statement k becomes a register, one element per lane, before the loop.

@@ -313,6 +313,15 @@ std::optional<Path> allocation_of(const Proc& p, const Path& at, Sym x) {
   return std::nullopt;
 }
 
+// Is the expression at `use` all that an assignment to an element of that type stores?
+bool is_stored_as(const Proc& p, const Path& use, ScalarType type) {
+  const Path stmt = stmt_part(use);
+  const Assign* a = stmt_at(p, stmt)->as<Assign>();
+  return a && use.size() == stmt.size() + 1 &&
+         use.back().index == static_cast<int>(a->idx.size()) &&
+         element_type(p, stmt, a->name) == type;
+}
+
 }  // namespace
 
 ProcPtr inline_assign(ProcPtr p, const Where& where) {
@@ -325,8 +334,6 @@ ProcPtr inline_assign(ProcPtr p, const Where& where) {
   auto alloc = allocation_of(*p, at, a.name);
   // An argument's value is seen by the caller, a window's by whoever reads its source.
   if (!alloc) refuse(op, "'" + a.name.name() + "' is not allocated in this procedure");
-  // Storing in the buffer may round: f64 into f32 is another value than the expression.
-  require_no_cast(a.rhs, element_type(*p, at, a.name), op);
   if (reads_buffer(*p, at, a.rhs, a.name))
     refuse(op, "the right side reads '" + a.name.name() + "'");
 
@@ -341,6 +348,12 @@ ProcPtr inline_assign(ProcPtr p, const Where& where) {
     collect_reads(*p, block[k], a.name, a.idx, path, uses, op);
     if (uses.size() > before) last = static_cast<int>(k) - at.back().index;
   }
+  // Storing in the buffer may round: f64 into f32 is another value than the expression. Where all
+  // that is done with it is to store it as the same type, it is rounded there.
+  const ScalarType stored = element_type(*p, at, a.name);
+  if (!std::all_of(uses.begin(), uses.end(),
+                   [&](const Path& use) { return is_stored_as(*p, use, stored); }))
+    require_no_cast(a.rhs, stored, op);
   // Nowhere else: in the allocation's scope, only this statement's block, from it on, mentions x.
   Path level = *alloc;
   for (size_t d = alloc->size() - 1; d < at.size(); ++d) {

@@ -60,7 +60,7 @@ namespace exotune {
 /// x[i] = e; s  ->  s[x[i] := e]          (s: the rest of the block)
 /// Obligation: x is allocated here and used nowhere but in s after this assignment; s only reads
 /// it, at the element assigned, and does not change what e reads before the last use; nothing is
-/// converted when stored.
+/// converted when stored, or s does nothing but store it in elements of x's type.
 /// Forwarding: the assignment is gone, the expressions replaced are new; statements stay.
 [[nodiscard]] ProcPtr inline_assign(ProcPtr p, const Where& assign);
 

@@ -112,6 +112,33 @@ def around(n: size, w: f32[5, 3], x: f32[5, n], y: f32[3, n]):
   }
 }
 
+// A cast to bytes is an assignment of its own: it is done by the store, no register holds bytes.
+TEST(VectorizedConversions, are_done_by_stores) {
+  const ProcPtr p = parse_module(R"(
+@proc
+def quantize(n: size, x: f32[n], q: i8[n]):
+    for i in seq(0, n):
+        q[i] = i8(fmin(fmax(rint(x[i]), -127.0), 127.0))
+)",
+                                 "quantize.exo")
+                        .procs.at(0);
+  for (const char* name : {"avx2", "avx512"}) {
+    const TargetPtr target = library().load(name);
+    const VectorUnit unit{target->lanes_of(ScalarType::kF32), target->vector_memory,
+                          target->instructions()};
+    const ProcPtr fast = optimize_level_1(p, "i", unit, 2);
+    EXPECT_EQ(str(*fast).find("i8["), str(*fast).find("i8[n]")) << str(*fast);
+    EXPECT_EQ(str(*fast).find("for il in"), std::string::npos) << str(*fast);
+    for (const int64_t n : {1, 15, 37, 70}) {
+      Arguments expected = make_arguments(*p, {{"n", n}}, 3, {});
+      Arguments got = copy_of(expected);
+      run(*p, expected.values);
+      run(*fast, got.values);
+      ASSERT_EQ(first_difference(expected, got, 0), "") << name << ", n = " << n;
+    }
+  }
+}
+
 // The chain of additions that what is left over makes, and half of those that add up the
 // accumulators, need not wait for the main part.
 TEST(VectorizedSums, wait_for_as_few_additions_as_they_can) {

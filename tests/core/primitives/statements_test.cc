@@ -92,6 +92,23 @@ TEST(InlineAssign, undoes_bind_expr) {
               "def f(x: f32[4], y: f32):\n    t: f32\n    y = x[0] + x[0]\n");
 }
 
+// A value that is rounded when it is stored may be rounded where it is stored next, as the same
+// type; nowhere else.
+TEST(InlineAssign, leaves_a_conversion_to_the_next_assignment) {
+  const std::string head = "def f(x: f32[4], y: i8[4], z: i32[4], w: i8):\n    t: i8\n";
+  const std::string cast = "    t = i8(fmin(fmax(x[0], 0.0), 9.0))\n";
+  const auto inlined = [&](const std::string& use) {
+    const ProcPtr p = parse(head + cast + use);  // the cast is an assignment of its own
+    return inline_assign(inline_assign(p, "t = _"), "t_i8 = _");
+  };
+  EXPECT_NE(str(*inlined("    y[1] = t\n")).find("y[1] = fmin(fmax(x[0], 0.0), 9.0)"),
+            std::string::npos)
+      << str(*inlined("    y[1] = t\n"));
+  for (const char* use : {"    y[1] = t + t\n", "    z[1] = i32(t)\n", "    y[1] += t\n",
+                          "    y[1] = t\n    w = -t\n"})
+    EXPECT_NE(refusal([&] { (void)inlined(use); }), "") << use;
+}
+
 TEST(InlineAssign, refuses_an_overwritten_operand) {
   ProcPtr p =
       parse("def f(x: f32[4], y: f32):\n    t: f32\n    t = x[0]\n    x[0] = 2.0\n    y = t\n");
