@@ -81,6 +81,8 @@ class ChainApart {
   std::optional<Schedule> run() {
     while (bind_ahead()) {
     }
+    while (bind_early()) {
+    }
     if (!read() || !share() || !in_order() || !bind_behind()) return std::nullopt;
     // The last gap first: places before it stay.
     for (const Group last : {Group::kInChain, Group::kBeforeChain})
@@ -154,7 +156,7 @@ class ChainApart {
     for (const StmtPtr& s : body()) {
       Group g = Group::kInChain;
       if (const auto c = computation_of(*s)) {
-        if (!needed.count(c->name))
+        if (!needed.count(c->name) && !is_copy(*c))
           g = reads_any(c->rhs, chain_.after) || !chain_.local.count(c->name) ? Group::kAfterChain
                                                                               : Group::kBeforeChain;
         users[c->name].insert(g);
@@ -168,6 +170,39 @@ class ChainApart {
           chain_.groups[k] = *of.begin();
           if (of.size() > 1) chain_.shared.insert(a->name);
         }
+  }
+
+  // A local name for a scalar of the chain, as it is there.
+  bool is_copy(const Computation& c) const {
+    const Read* r = c.rhs->as<Read>();
+    return r && !c.reduces && c.idx->empty() && chain_.local.count(c.name) && r->idx.empty() &&
+           chain_.carried.count(r->name);
+  }
+
+  // { y[i] = f(m) ; m max= x[i] }  ->  { m_before = m ; y[i] = f(m_before) ; m max= x[i] }
+  // What reads a scalar ahead of the chain that changes it would not pass that.
+  bool bind_early() {
+    if (!read()) return false;
+    for (size_t k = 0; k < body().size(); ++k) {
+      if (chain_.groups[k] != Group::kAfterChain || !computation_of(*body()[k])) continue;
+      for (const Sym name : chain_.carried) {
+        const bool changes = std::any_of(body().begin() + static_cast<std::ptrdiff_t>(k),
+                                         body().end(), [&](const StmtPtr& s) {
+                                           const auto c = computation_of(*s);
+                                           return c && c->name == name;
+                                         });
+        std::vector<Cursor> reads;
+        if (changes) scalar_reads(stmt(k).rhs(), name, reads);
+        if (reads.empty()) continue;
+        ValueList list;
+        for (const Cursor& r : reads) list.emplace_back(r);
+        if (!apply(s_, "bind_expr",
+                   {Value(std::move(list)), Value(name.name() + "_before"), Value(false),
+                    Value(stmt(k))}))
+          return true;
+      }
+    }
+    return false;
   }
 
   // One largest operation of the chain that does not need it, by a name in front of its statement.

@@ -96,6 +96,29 @@ def shared(x: f32[9], y: f32[9], a: f32):
   expect_same_result(p, apart->proc, text);
 }
 
+// What is seen of a row: heights above all before them.
+TEST(Chains, what_reads_a_value_before_it_changes_stands_behind) {
+  const ProcPtr p = parsed(R"(
+@proc
+def seen(x: f32[150], y: f32[150], top: f32[1]):
+    m: f32
+    m = -1.0
+    for i in seq(0, 150):
+        slope: f32
+        slope = x[i] / 3.0
+        y[i] = select(slope, m, 0.0, 1.0)
+        m max= slope
+    top[0] = m
+)");
+  const std::optional<Schedule> apart = chains_apart({p, {}, false}, kLargeCache, 1);
+  ASSERT_TRUE(apart);
+  const std::string text = str(*apart->proc);
+  EXPECT_EQ(times(text, "for i in seq(0, 150):"), 3) << text;
+  EXPECT_NE(text.find("m_before[i] = m\n        m max= slope[i]\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("y[i] = select(slope[i], m_before[i], 0.0, 1.0)"), std::string::npos) << text;
+  expect_same_result(p, apart->proc, text);
+}
+
 TEST(Chains, stay_where_there_is_nothing_beside_them) {
   EXPECT_FALSE(chains_apart({parsed(R"(
 @proc
