@@ -13,7 +13,8 @@
 enum {
   kStrip = ${tile_vectors} * ${lanes},
   kStep = 2 * ${tile_rows}, /* pieces of the depth are multiples of it */
-  kDepth = EXO_DEPTH / kStep * kStep,
+  kDeepest = EXO_DEPTH / kStep * kStep, /* where a few columns leave room for it */
+  kDepth = ${panel_depth} < kDeepest ? ${panel_depth} / kStep * kStep : kDeepest,
   kPlainDepth = ${plain_depth} < EXO_DEPTH ? ${plain_depth} / kStep * kStep : kDepth, /* where the second factor stands as it is */
   kWidth = EXO_WIDTH,
   kHeight = EXO_HEIGHT / ${tile_rows} * ${tile_rows},
@@ -23,9 +24,13 @@ enum {
   kPitch = kDepth + kStrip, /* rows of a first factor that is copied as it stands: not all in the same lines of a cache */
   kTile = ${tile_rows}, /* rows of a register tile */
   kTileSize = kTile * ${depth}, /* elements of a packed tile of the first factor */
+  kNear = ${near}, /* strips that a tile goes by before the next tile does */
+  kNearRows = ${near_rows}, /* rows that do so where they are not packed */
+  kNearLeast = 128, /* rows and columns of a product up to which all go by a strip */
   kSomeRows = 8 * kTile, /* that go by way of the stack at once, where a strip is not whole */
   kFewRows = 40, /* rows up to which a product has kernels of its own */
-  kManyColumns = ${many} * kStrip, /* columns beyond which a first factor that stands well is packed, too */
+  kManyColumns = ${many} * kStrip, /* columns beyond which a few rows are enough for packing a second factor */
+  kTiledColumns = ${tiled} * kStrip, /* columns beyond which a first factor that stands well is packed, too */
   kTriangle = ${applied}, /* rows of a triangle that is applied in blocks of kCorner */
   kCorner = ${corner},
   kColumns = 3 * ${lanes}, /* that go by at once in such blocks */
@@ -204,7 +209,7 @@ static inline void ${p}strips(bool turned, int64_t m, int64_t n, int64_t k, cons
 static __attribute__((noinline)) void ${p}columns_turned(int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                                                          const ${real}* A, int64_t lda, const ${real}* B,
                                                          int64_t ldb, ${real}* C, int64_t ldc) {
-  ${real} sums[kFewColumns * kRowsAtOnce] __attribute__((aligned(64))), column[kDepth];
+  ${real} sums[kFewColumns * kRowsAtOnce] __attribute__((aligned(64))), column[kDeepest];
   const ${real} one = 1;
   for (int64_t i = 0; i < m; i += kRowsAtOnce) {
     const int64_t h = exo_least(kRowsAtOnce, m - i);
@@ -232,35 +237,49 @@ static inline bool ${p}sums_along(bool turned, int64_t m, int64_t w, int64_t k) 
   return m >= ${p}rows_of(together) && together * (k / ${lanes} + 6) < k;
 }
 
-/* C += alpha A B for a strip of w columns, k at most kDepth; A is turned when its columns are contiguous. */
+/* C += alpha A B, `fresh` C = alpha A B, for a strip of w columns, k at most kDeepest, by a kernel whose vectors are along the
+ * columns; A is turned when its columns are contiguous. */
+static inline void ${p}rows_and_strip(bool fresh, bool turned, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
+                                      const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
+                                      int64_t ldc) {
+  if (fresh && !turned) {
+    if (w == kStrip)
+      K(${p}gemm_strip_fresh)(m, k, alpha, IN2(A, lda), IN2(B, ldb), OUT2(C, ldc));
+    else
+      K(${p}gemm_rest_fresh)(m, w, k, alpha, IN2(A, lda), IN2(B, ldb), OUT2(C, ldc));
+    return;
+  }
+  if (fresh)
+    for (int64_t i = 0; i < m; ++i) memset(C + i * ldc, 0, w * sizeof(${real}));
+  const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A, turned ? 1 : lda, turned ? lda : 1);
+  if (w == kStrip)
+    (turned ? K(${p}gemm_strip_turned) : K(${p}gemm_strip))(m, k, alpha, a, IN2(B, ldb), OUT2(C, ldc));
+  else
+    (turned ? K(${p}gemm_rest_turned) : K(${p}gemm_rest))(m, w, k, alpha, a, IN2(B, ldb), OUT2(C, ldc));
+}
+
+/* The same; its last columns are sums along the depth where these take fewer steps. */
 static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                              const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                              int64_t ldc) {
-  const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A, turned ? 1 : lda, turned ? lda : 1);
   if (${p}sums_along(turned, m, w, k)) {
     const int64_t few = w % ${lanes};
     w -= few;
     (turned ? ${p}columns_turned : ${p}columns)(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
     if (w == 0) return;
   }
-  if (w == kStrip)
-    (turned ? K(${p}gemm_strip_turned) : K(${p}gemm_strip))(m, k, alpha, a, IN2(B, ldb), OUT2(C, ldc));
-  else
-    (turned ? K(${p}gemm_rest_turned) : K(${p}gemm_rest))(m, w, k, alpha, a, IN2(B, ldb),
-                                                          OUT2(C, ldc));
+  ${p}rows_and_strip(false, turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
 }
 
 /* C = alpha A B for a strip: what stands in C does not count. */
 static inline void ${p}fresh_strip(bool turned, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                                    const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                                    int64_t ldc) {
-  if (turned || ${p}sums_along(turned, m, w, k)) {
+  if (${p}sums_along(turned, m, w, k)) {
     for (int64_t i = 0; i < m; ++i) memset(C + i * ldc, 0, w * sizeof(${real}));
     ${p}strip(turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
-  } else if (w == kStrip) {
-    K(${p}gemm_strip_fresh)(m, k, alpha, IN2(A, lda), IN2(B, ldb), OUT2(C, ldc));
   } else {
-    K(${p}gemm_rest_fresh)(m, w, k, alpha, IN2(A, lda), IN2(B, ldb), OUT2(C, ldc));
+    ${p}rows_and_strip(true, turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
   }
 }
 
@@ -276,6 +295,21 @@ static inline void ${p}fresh_strips(bool turned, int64_t m, int64_t n, int64_t k
                                     int64_t ldc) {
   for (int64_t j = 0; j < n; j += kStrip)
     ${p}fresh_strip(turned, m, exo_least(kStrip, n - j), k, alpha, A, lda, B + j, ldb, C + j, ldc);
+}
+
+/* C += alpha A B, `fresh` C = alpha A B, for n columns in strips that are `apart`: `rows` rows with all strips, then the next
+ * ones. Columns whose sums are formed along the depth go by in the end. */
+static inline void ${p}rows_and_strips(bool fresh, bool turned, int64_t rows, int64_t m, int64_t n, int64_t k,
+                                       const ${real}* alpha, const ${real}* A, int64_t lda, const ${real}* strips,
+                                       int64_t apart, int64_t ldb, ${real}* C, int64_t ldc) {
+  const int64_t few = ${p}sums_along(turned, m, n, k) ? n % ${lanes} : 0, w = n - few;
+  for (int64_t i = 0; i < m; i += rows)
+    for (int64_t j = 0; j < w; j += kStrip)
+      ${p}rows_and_strip(fresh, turned, exo_least(rows, m - i), exo_least(kStrip, w - j), k, alpha,
+                         A + i * (turned ? 1 : lda), lda, strips + j / kStrip * apart, ldb, C + i * ldc + j, ldc);
+  if (few > 0)
+    (fresh ? ${p}fresh_strip : ${p}strip)(turned, m, few, k, alpha, A, lda, strips + w / kStrip * apart + w % kStrip, ldb,
+                                          C + w, ldc);
 }
 
 /* What of a result is computed: all of it, a triangle, or all of one that nothing stands in yet. */
@@ -402,6 +436,19 @@ static void ${p}tiles_and_strip(bool fresh, int64_t m, int64_t w, int64_t k, con
   }
 }
 
+/* The same for n columns in strips that are `apart`: a tile after the other with kNear of them, or all rows with each. */
+static inline void ${p}tiles_and_strips(bool fresh, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
+                                        const ${real}* tiles, const ${real}* strips, int64_t apart, ${real}* C, int64_t ldc) {
+  const int64_t rows = kNear > 1 ? kTile : m, whole = n / kStrip * kStrip, near = kNear * kStrip;
+  for (int64_t j0 = 0; j0 < whole; j0 += near)
+    for (int64_t i = 0; i < m; i += rows)
+      for (int64_t j = j0; j < exo_least(j0 + near, whole); j += kStrip)
+        ${p}tiles_and_strip(fresh, exo_least(rows, m - i), kStrip, k, alpha, tiles + i / kTile * kTileSize,
+                            strips + j / kStrip * apart, C + i * ldc + j, ldc);
+  if (whole < n)
+    ${p}tiles_and_strip(fresh, m, n - whole, k, alpha, tiles, strips + whole / kStrip * apart, C + whole, ldc);
+}
+
 /* Rows [i, i + m) and columns [j, j + w) of C, of which only a part may be there, for tiles of these rows of A. Where A stands
  * somewhere too, what is no whole strip or no whole tile is computed from there, lda rows or columns apart. */
 static inline void ${p}part_of_tiles(enum exo_part part, int64_t i, int64_t m, int64_t j, int64_t w, int64_t k,
@@ -445,7 +492,7 @@ static inline bool ${p}crowded(int64_t ld, int64_t rows) {
 /* C += alpha A B for m rows of A and n columns of B from these on, or only a part of square C. Strips of B are packed unless few
  * rows use them (fewer where many columns stand far apart); rows of A are where the kernel for packed ones takes
  * both, or where they are transposed, symmetric, or would share cache lines.
- * Workspace: at most kDepth (kWidth + kHeight) elements and some padding (triangles take kDepth kDepth more). */
+ * Workspace: at most kDepth kWidth + kDeepest kHeight elements and some padding (triangles take kDepth kDeepest more). */
 static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int64_t m, int64_t n,
                                                         int64_t k, ${real} alpha, struct ${p}factor A,
                                                         int64_t first_row, struct ${p}factor B,
@@ -456,14 +503,22 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
   const bool columns = A.shape == kGeneral && !A.brain && !A.trans && n <= kFewColumns && ${p}sums_along(false, m, n, k);
   const bool pack_b = !plain_b || (!columns && (m > (n > kManyColumns ? kFewRows : kMostPlain) || (m > ${tile_rows} && ${p}crowded(B.ld, k))));
   const bool pack_a = A.shape != kGeneral || A.brain || (A.trans && n > 2 * kStrip && k > 64) ||
-                      (pack_b && m > kFewRows && n > kManyColumns && k > kShallow / 2) ||
+                      (pack_b && m > kFewRows && n > kTiledColumns && k > kShallow / 2) ||
                       (n > kStrip && ${p}shared(A.ld) > ${meet_a});
   const bool tiles = pack_a && pack_b && m > kFewRows, turned = A.trans && (tiles || !pack_a);
+  /* Rows that are not packed go a few at a time by as much of the second factor as a second cache holds. */
+  const bool near = kNear > 1 && pack_b && !pack_a && exo_most(m, n) > kNearLeast;
+  int64_t deepest = kDepth;
+  if (near) {
+    const int64_t room_for = kNear * kDepth / ((n + kStrip - 1) / kStrip) / kStep * kStep;
+    deepest = exo_least(exo_most(room_for, kDepth), kDeepest);
+  }
   /* Pieces alike: a last one of a few steps would cost a way through all of C, one of a few rows one
    * through all of the second factor. */
-  const int64_t depth = exo_alike(k, pack_b ? kDepth : kPlainDepth, kStep);
-  const int64_t width = exo_alike(n, kWidth, kStrip);
-  const int64_t height = exo_alike(m, k <= kShallow ? kShallowHeight : kHeight, ${tile_rows});
+  const int64_t depth = exo_alike(k, pack_b ? deepest : kPlainDepth, kStep);
+  const int64_t width = exo_alike(n, near ? exo_least(kNear * kDepth / depth * kStrip, kWidth) : kWidth, kStrip);
+  const bool all_rows = near && (part == kWhole || part == kFresh);
+  const int64_t height = all_rows ? m : exo_alike(m, k <= kShallow ? kShallowHeight : kHeight, ${tile_rows});
   const int64_t strips = (width + kStrip - 1) / kStrip;
   ${real} few[2048] __attribute__((aligned(64)));
   const int64_t need_b = pack_b ? strips * depth * kStrip : 0;
@@ -483,21 +538,36 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
         if (part == kLowerPart && i + h <= j0) continue;
         if (part == kUpperPart && i >= end) break;
         const enum exo_part now = k0 > 0 && part == kFresh ? kWhole : part;
+        /* Columns that are there in all these rows; strips beside them are there in some. */
+        const int64_t behind = j0 + exo_most(0, i + h - j0 + kStrip - 1) / kStrip * kStrip;
+        const int64_t before = j0 + exo_most(0, i - j0) / kStrip * kStrip;
+        const int64_t first = part == kUpperPart ? exo_least(behind, end) : j0;
+        const int64_t last = part == kLowerPart && i < end ? before : end;
+        const int64_t from = first > j0 ? j0 : last, to = first > j0 ? first : end;
         if (tiles) {
           ${p}bring_tiles(A, first_row + i, k0, h, d, packed_a);
           const ${real}* const a = A.shape == kGeneral && !A.brain ? ${p}element(A, first_row + i, k0) : NULL;
-          for (int64_t j = j0; j < end; j += kStrip)
-            ${p}part_of_tiles(now, i, h, j, exo_least(kStrip, end - j), d, &alpha, packed_a, a, turned, A.ld,
+          const int64_t whole = (last - first) / kStrip * kStrip;
+          ${p}tiles_and_strips(now == kFresh, h, whole, d, &alpha, packed_a, room + (first - j0) * depth, depth * kStrip,
+                               C + i * ldc + first, ldc);
+          if (first + whole < last)
+            ${p}part_of_tiles(now, i, h, first + whole, last - first - whole, d, &alpha, packed_a, a, turned, A.ld,
+                              room + (first + whole - j0) * depth, C, ldc);
+          for (int64_t j = from; j < to; j += kStrip)
+            ${p}part_of_tiles(now, i, h, j, exo_least(kStrip, to - j), d, &alpha, packed_a, a, turned, A.ld,
                               room + (j - j0) * depth, C, ldc);
           continue;
         }
         if (pack_a) ${p}bring(A, first_row + i, k0, h, d, packed_a, kPitch);
         const ${real}* a = pack_a ? packed_a : ${p}element(A, first_row + i, k0);
         const int64_t lda = pack_a ? kPitch : A.ld;
-        for (int64_t j = j0; j < end; j += kStrip)
-          ${p}part_of_strip(now, turned, i, h, j, exo_least(kStrip, end - j), d, &alpha, a, lda,
-                            pack_b ? room + (j - j0) * depth : ${p}element(B, k0, first_column + j),
-                            pack_b ? kStrip : B.ld, C, ldc);
+        const ${real}* const b = pack_b ? room : ${p}element(B, k0, first_column + j0);
+        const int64_t ldb = pack_b ? kStrip : B.ld, next = pack_b ? depth : 1; /* strips are kStrip * next apart */
+        const int64_t together = near && n >= kStrip ? kNearRows : h;
+        ${p}rows_and_strips(now == kFresh, turned, together, h, last - first, d, &alpha, a, lda, b + (first - j0) * next,
+                            next * kStrip, ldb, C + i * ldc + first, ldc);
+        for (int64_t j = from; j < to; j += kStrip)
+          ${p}part_of_strip(now, turned, i, h, j, exo_least(kStrip, to - j), d, &alpha, a, lda, b + (j - j0) * next, ldb, C, ldc);
       }
     }
   }
@@ -1177,9 +1247,7 @@ static void ${p}multiply_strips(${real} sign, struct ${p}factor A, int64_t i, in
   for (int64_t r = 0; r < rows; r += kHeight) {
     const int64_t h = exo_least(kHeight, rows - r);
     ${p}bring_tiles(A, i + r, k, h, d, room.tiles);
-    for (int64_t j = 0; j < n; j += kStrip)
-      ${p}tiles_and_strip(false, h, exo_least(kStrip, n - j), d, &sign, room.tiles, room.strips + j / kStrip * apart,
-                          C + r * ldc + j, ldc);
+    ${p}tiles_and_strips(false, h, n, d, &sign, room.tiles, room.strips, apart, C + r * ldc, ldc);
   }
 }
 
@@ -1316,9 +1384,7 @@ static void ${p}multiply_right(bool unit, bool lower, struct ${p}factor A, int64
     for (int64_t i = 0; i < m; i += height) {
       const int64_t h = exo_least(height, m - i);
       ${p}bring_tiles(source, i, 0, h, d, room.tiles);
-      for (int64_t j = 0; j < beside; j += kStrip)
-        ${p}tiles_and_strip(false, h, exo_least(kStrip, beside - j), d, &alpha, room.tiles, room.strips + j * depth,
-                            B + i * ldb + first + j, ldb);
+      ${p}tiles_and_strips(false, h, beside, d, &alpha, room.tiles, room.strips, apart, B + i * ldb + first, ldb);
       for (int64_t j = 0; j < d; j += kStrip) {
         const int64_t w = exo_least(kStrip, d - j), from = lower ? j : 0, end = lower ? d : j + w;
         ${p}tiles_and_strip(true, h, w, end - from, &alpha, room.tiles + from * kTile, own + j * depth + from * kStrip,
