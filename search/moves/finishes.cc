@@ -51,11 +51,13 @@ class Finishing {
       over_blocks(outer, inner);
       rows_by_rows(outer, inner);
     }
-    for (Finish& f : outer_vectors_of(o_, target_, instructions_)) out_.push_back(std::move(f));
+    std::set<int> written_out;
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k) {
-      over_short_loops(k);
+      if (over_short_loops(k)) written_out.insert(k);
       along_neighbours(k);
     }
+    for (Finish& f : outer_vectors_of(o_, target_, instructions_, written_out))
+      out_.push_back(std::move(f));
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k)
       if (const int outer = o_.loops[static_cast<size_t>(k)].parent;
           outer >= 0 && o_.loops[static_cast<size_t>(k)].children.empty()) {
@@ -321,31 +323,31 @@ class Finishing {
   }
 
   // Short loops (coefficients, channels, taps) inside one that vectors run along: they are
-  // unrolled, and what they carry from one to the next stays in registers.
-  void over_short_loops(int loop) {
+  // unrolled, and what they carry from one to the next stays in registers. False: not here.
+  bool over_short_loops(int loop) {
     // Copies of the body at most: what grows beyond is code.
     constexpr int64_t kMostCopies = 64;
     // And accesses: each of them is bound and moved past all others.
     constexpr int64_t kMostUnrolled = 128;
     std::vector<int> inner = inside(loop);
-    if (inner.empty()) return;
+    if (inner.empty()) return false;
     const bool outside = std::any_of(inner.begin(), inner.end(), [&](int k) {
       return std::count_if(o_.loops.begin(), o_.loops.end(),
                            [&](const OutlineLoop& l) { return l.iter.name() == name(k); }) >
              std::count_if(inner.begin(), inner.end(), [&](int i) { return name(i) == name(k); });
     });
-    if (outside) return;
+    if (outside) return false;
     int64_t most = 1;
     for (const int k : inner) {
       int64_t copies = 1;
       for (int at = k; at != loop; at = o_.loops[static_cast<size_t>(at)].parent) {
         const std::optional<int64_t> n = few_iterations(at);
         copies = n ? copies * *n : kMostCopies + 1;
-        if (copies > kMostCopies) return;
+        if (copies > kMostCopies) return false;
       }
       most = std::max(most, copies);
     }
-    if (accesses_unrolled(loop) > kMostUnrolled) return;
+    if (accesses_unrolled(loop) > kMostUnrolled) return false;
     bool some = false;
     ScalarType widest = ScalarType::kI8;
     for (const OutlineAccess& a : o_.accesses) {
@@ -353,12 +355,12 @@ class Finishing {
       const std::optional<int64_t> step = o_.stride(a, loop);
       // Elements a few apart come out of registers beside one another (load_second, ..).
       constexpr int64_t kApart = 4;
-      if (!step || *step < 0 || *step > (a.writes() ? 1 : kApart)) return;
+      if (!step || *step < 0 || *step > (a.writes() ? 1 : kApart)) return false;
       some = some || *step > 0;
       if (bytes_of(a.scalar) > bytes_of(widest)) widest = a.scalar;
     }
     const auto u = some ? unit_of(widest) : std::nullopt;
-    if (!u) return;
+    if (!u) return false;
     Steps unrolled;
     for (auto k = inner.rbegin(); k != inner.rend(); ++k)
       unrolled.push_back({"unroll_loop", {Value(name(*k))}, {}});
@@ -372,7 +374,7 @@ class Finishing {
       out_.push_back(std::move(f));
     }
     const int around = o_.loops[static_cast<size_t>(loop)].parent;
-    if (!taps_along(around, loop)) return;
+    if (!taps_along(around, loop)) return true;
     // Four rows of one vector or two of two, as the copies leave room for; of long statements
     // fewer, since each copy is asked about beside all others.
     constexpr int64_t kMostAccesses = 4 * kMostCopies;
@@ -385,6 +387,7 @@ class Finishing {
     if (four || 2 * most <= room)
       jammed({"short loops unrolled", unrolled}, {{around, four ? 4 : 2}}, loop, four ? 1 : 2,
              shifts_ && taps_along(loop, loop));
+    return true;
   }
   // Accesses in the loop once those inside it are unrolled.
   int64_t accesses_unrolled(int loop) const {

@@ -14,8 +14,9 @@ constexpr int64_t kOthers = 8;  // registers that hold no sums
 
 class OuterVectors {
  public:
-  OuterVectors(const Outline& o, const Target& target, const ValueList& instructions)
-      : o_(o), target_(target), instructions_(instructions) {}
+  OuterVectors(const Outline& o, const Target& target, const ValueList& instructions,
+               const std::set<int>& written_out)
+      : o_(o), target_(target), instructions_(instructions), written_out_(written_out) {}
 
   std::vector<Finish> run() {
     std::set<std::string> done;
@@ -89,7 +90,8 @@ class OuterVectors {
 
   void along(int loop) {
     const Sums sums = sums_in(loop);
-    for (const int64_t vectors : {1, 2, 4}) add(loop, sums, -1, 1, vectors);
+    if (!written_out_.count(loop))
+      for (const int64_t vectors : {1, 2, 4}) add(loop, sums, -1, 1, vectors);
     const int rows = loop_at(loop).parent;
     if (rows < 0 || sums.of.empty() || !shares(rows, loop)) return;
     const int64_t room = registers_of(target_) - kOthers, each = std::ssize(sums.of);
@@ -122,14 +124,16 @@ class OuterVectors {
   const Outline& o_;
   const Target& target_;
   const ValueList& instructions_;
+  const std::set<int>& written_out_;
   std::vector<Finish> out_;
 };
 
 }  // namespace
 
 std::vector<Finish> outer_vectors_of(const Outline& o, const Target& target,
-                                     const ValueList& instructions) {
-  return OuterVectors(o, target, instructions).run();
+                                     const ValueList& instructions,
+                                     const std::set<int>& written_out) {
+  return OuterVectors(o, target, instructions, written_out).run();
 }
 
 }  // namespace exotune

@@ -1,5 +1,6 @@
 #pragma once
 // Vectors along a loop that others stand inside of. Start at outer_vectors_of.
+#include <set>
 #include <vector>
 
 #include "search/moves/finishes.h"
@@ -12,8 +13,10 @@ namespace exotune {
 ///
 /// For loops whose inner loops have the same bounds in all iterations, and whose elements lie side
 /// by side along it, or are read a few apart. Sums that are elements of arrays become scalars first
-/// (keep_sums). As many rows as leave registers for what they read.
+/// (keep_sums). As many rows as leave registers for what they read. `written_out`: loops whose
+/// inner ones are unrolled by others; of these only rows.
 std::vector<Finish> outer_vectors_of(const Outline& o, const Target& target,
-                                     const ValueList& instructions);
+                                     const ValueList& instructions,
+                                     const std::set<int>& written_out = {});
 
 }  // namespace exotune
