@@ -218,7 +218,7 @@ struct TwoIterations {
 }  // namespace
 
 // Both orders of two runs of statements that stand next to each other.
-Answer blocks_commute(const Proc& p, const Path& at, int na, int nb) {
+LoopAnswer blocks_commute(const Proc& p, const Path& at, int na, int nb) {
   const Path a = stmt_part(at);
   const Block& block = block_at(p, a);
   const size_t first = static_cast<size_t>(a.back().index);

@@ -41,6 +41,12 @@ bool writes_some_integer(const Stmt& s) {
   return false;
 }
 
+bool writes_what_may_trap(const Stmt& s) {
+  if (const Assign* a = s.as<Assign>()) return may_trap(a->rhs);
+  if (const Reduce* r = s.as<Reduce>()) return may_trap(r->rhs);
+  return false;
+}
+
 /// The statement that allocates `buffer`, among those before `at` in the blocks around it.
 Path allocation_of(const Proc& p, const Path& at, Sym buffer) {
   for (Path path = at; !path.empty(); path = parent_stmt(path)) {
@@ -98,6 +104,10 @@ Answer runs_unseen(const Proc& p, const Path& at, const Block& statements,
   for (const Effect& e : inside.memory) {
     if (!is_writing(e.access.kind)) continue;
     const Sym buffer = e.access.buffer;
+    if (writes_what_may_trap(*stmt_at(p, e.access.stmt)))
+      return refused(LazyText([buffer] {
+        return "what " + buffer.name() + " gets is an integer divided by what may be zero";
+      }));
     if (!is_float(e.element) && !writes_some_integer(*stmt_at(p, e.access.stmt)))
       return refused(LazyText([buffer] {
         return "what " + buffer.name() + " gets is no integer for each value there may be";

@@ -55,14 +55,14 @@ struct Bounds {
 Bounds bounds_of(const Proc& p, const Path& at, const ExprPtr& e);
 
 // --- effects ----------------------------------------------------------------------------------
-/// May `na` statements at `a` and the `nb` statements right after them swap places? Covers data,
-/// config, windows, and allocations of the first used by the second (never).
-Answer blocks_commute(const Proc& p, const Path& a, int na, int nb);
-/// For the loop at `loop`: do any two different iterations commute? (reduction += is commutative
-/// with itself over the reals; set `reassociates` when that was needed)
+/// Reduction += is commutative with itself over the reals; `reassociates` when that was needed.
 struct LoopAnswer : Answer {
   bool reassociates = false;
 };
+/// May `na` statements at `a` and the `nb` statements right after them swap places? Covers data,
+/// config, windows, and allocations of the first used by the second (never).
+LoopAnswer blocks_commute(const Proc& p, const Path& a, int na, int nb);
+/// For the loop at `loop`: do any two different iterations commute?
 LoopAnswer iterations_commute(const Proc& p, const Path& loop);
 /// May `for i: for j: s` become `for j: for i: s`? Only iteration pairs whose order flips must
 /// commute. Bounds are not looked at.

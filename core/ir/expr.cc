@@ -237,6 +237,18 @@ bool mentions(const ExprPtr& e, Sym s) {
   return false;
 }
 
+bool may_trap(const ExprPtr& e) {
+  const BinOp* b = e->as<BinOp>();
+  if (b && is_data(e->type) && !is_float(e->type) &&
+      (b->op == BinOpKind::kDiv || b->op == BinOpKind::kMod)) {
+    const Const* divisor = b->rhs->as<Const>();
+    const double* value = divisor ? std::get_if<double>(&divisor->value) : nullptr;
+    if (!value || *value == 0 || *value == -1) return true;
+  }
+  const std::vector<ExprPtr> children = expr_children(*e);
+  return std::any_of(children.begin(), children.end(), may_trap);
+}
+
 void collect_symbols(const ExprPtr& e, std::set<Sym>& into) {
   if (!e || e->bloom == 0) return;
   if (const Read* r = e->as<Read>()) into.insert(r->name);

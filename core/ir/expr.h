@@ -160,6 +160,9 @@ bool equal(const ExprPtr& a,
 std::optional<int64_t> as_int(const ExprPtr& e);
 /// False at once for most expressions without the symbol: the bloom says so. Else a walk.
 bool mentions(const ExprPtr& e, Sym s);
+/// Are integers (data) divided in `e` by what may be zero, or -1? Where the program does not
+/// evaluate it, no rewrite may: it ends the process.
+bool may_trap(const ExprPtr& e);
 void collect_symbols(const ExprPtr& e, std::set<Sym>& into);
 
 // --- rewriting ------------------------------------------------------------------------------

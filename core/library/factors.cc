@@ -190,6 +190,7 @@ class FactorsAhead {
     const ExprPtr along = last_subscript(body_of(*stmt_at(*q, loop)).back());
     try {
       for (; loop.size() >= nest_.size(); loop.pop_back()) {
+        if (!stmt_at(*q, loop)->as<For>()) return false;  // a condition
         const Sym iter = stmt_at(*q, loop)->as<For>()->iter;
         if (mentions(e, iter)) dimensions.push_back(iter);
         q = out_of(q, loop, e);

@@ -172,7 +172,8 @@ ProcPtr rows_to_lanes(ProcPtr p, const Where& where, int64_t lanes) {
   p = divide_loop(p, at(p, path), lanes, {row + "o", row}, Tail::kCut);
   // The rows left over first: what is in front of them does not move by it.
   const Path rest = sibling(path, 1);
-  if (size_of_block(p, path) > before && literal_extent(*stmt_at(*p, rest)->as<For>())) {
+  const StmtPtr behind = size_of_block(p, path) > before ? stmt_at(*p, rest) : nullptr;
+  if (const For* tail = behind ? behind->as<For>() : nullptr; tail && literal_extent(*tail)) {
     Lanes left(p, rest);
     left.run(true);
     p = left.proc();

@@ -1,6 +1,7 @@
 // Annotations: where a buffer lives, how precise it is, whether an argument is strided. They keep
 // the meaning over the reals; that callers, callees and memories agree is proved before code is
 // emitted.
+#include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "core/primitives/calls.h"
 #include "core/primitives/operator_rows.h"
@@ -90,26 +91,37 @@ namespace {
 
 bool is_signed(ScalarType t) { return t != ScalarType::kUi8 && t != ScalarType::kUi16; }
 
-// Do all values that the allocation at `c` is given fit the type, and is each only taken from
-// there? Arithmetic would wrap around earlier in the narrower type.
-bool may_narrow(const Cursor& c, ScalarType precision) {
-  const std::optional<ValueRange> all = values_of(precision);
-  if (!all || c.kind() == CursorKind::kArg) return false;
+// Is what stands at `c` given values of `limits` only, and each only taken from there? Arithmetic
+// would wrap around earlier in a narrower type, and later in a wider one.
+bool holds_only(const Cursor& c, const ValueRange& limits) {
   const Sym name = name_at(c);
+  const ScalarType old = type_at(c).scalar;
+  const std::optional<ValueRange> own = values_of(old);
   const ValueRanges ranges(*c.proc());
-  bool may = true;
+  bool only = true;
   for_each_stmt(c.proc()->body, [&](const StmtPtr& s) {
     const Assign* a = s->as<Assign>();
     const Reduce* r = s->as<Reduce>();
-    if (r && r->name == name) may = false;
-    if (a && a->name == name) {
+    if (r && r->name == name) only = false;
+    if (a && a->name == name && !(a->rhs->type == old && own && limits.holds(*own))) {
       const std::optional<ValueRange> given = ranges.of(a->rhs);
-      may = may && given && all->holds(*given);
+      only = only && given && limits.holds(*given);
     }
     for (const ExprPtr& e : stmt_exprs(*s))
-      if (mentions(e, name) && !(a && e == a->rhs && e->as<Read>())) may = false;
+      if (mentions(e, name) && !(a && e == a->rhs && e->as<Read>())) only = false;
   });
-  return may;
+  return only;
+}
+
+// Of an argument the caller would see the difference.
+bool may_narrow(const Cursor& c, ScalarType precision) {
+  const std::optional<ValueRange> all = values_of(precision);
+  return all && c.kind() != CursorKind::kArg && holds_only(c, *all);
+}
+bool may_widen(const Cursor& c, ScalarType precision) {
+  const ScalarType old = type_at(c).scalar;
+  const std::optional<ValueRange> all = values_of(old);
+  return precision == old || (all && holds_only(c, *all));
 }
 
 void require_holds_all(const Cursor& c, ScalarType precision, const char* op) {
@@ -118,6 +130,16 @@ void require_holds_all(const Cursor& c, ScalarType precision, const char* op) {
       !is_float(old) && !is_float(precision) &&
       ((is_signed(old) == is_signed(precision) && bytes_of(precision) >= bytes_of(old)) ||
        (!is_signed(old) && bytes_of(precision) > bytes_of(old)));
+  // What was summed up in another order, or multiplied by a reciprocal, was a real number then.
+  if (old == ScalarType::kR && !is_float(precision) && reassociates(c.proc()))
+    refuse(op, "steps before this one took `" + name_at(c).name() + "` for a real number",
+           "decide on an integer type before the schedule");
+  if (widens && !may_widen(c, precision))
+    refuse(
+        op,
+        "what is computed from `" + name_at(c).name() + "` wraps around as `" + name_of(old) + "`",
+        std::string("convert where it is read: ") + name_of(precision) + "(" + name_at(c).name() +
+            ")");
   const bool narrows = !is_float(old) && !widens && may_narrow(c, precision);
   if (old != ScalarType::kR && !(is_float(old) && is_float(precision)) && !widens && !narrows)
     refuse(op,

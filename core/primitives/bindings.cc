@@ -96,6 +96,24 @@ void collect_uses(const StmtPtr& s, const ExprPtr& e, Path& path, std::vector<Pa
   }
 }
 
+// Does the expression at `use` stand in a branch of a select?
+bool is_chosen(const Proc& p, const Path& use) {
+  constexpr int kCompared = 2;  // arguments in front of the branches
+  for (size_t n = stmt_part(use).size() + 1; n < use.size(); ++n) {
+    const Extern* f =
+        expr_at(p, Path(use.begin(), use.begin() + static_cast<std::ptrdiff_t>(n)))->as<Extern>();
+    if (f && f->fn == "select" && use[n].index >= kCompared) return true;
+  }
+  return false;
+}
+
+// Of a select only the branch that is chosen is computed: nothing that may trap is taken from
+// there.
+void require_computed(const Proc& p, const Path& use, const ExprPtr& e, const char* op) {
+  if (may_trap(e) && is_chosen(p, use))
+    refuse(op, "'" + str(e) + "' is not always computed, and divides by what may be zero");
+}
+
 }  // namespace
 
 ProcPtr bind_expr(ProcPtr p, const Where& where, const std::string& name, bool cse) {
@@ -105,6 +123,7 @@ ProcPtr bind_expr(ProcPtr p, const Where& where, const std::string& name, bool c
   require_bindable(*p, c.path(), op);
   const Path at = stmt_part(c.path());
   const ExprPtr e = c.expr();
+  require_computed(*p, c.path(), e, op);
   std::vector<Path> uses;
   if (!cse) {
     uses.push_back(c.path());
@@ -223,6 +242,7 @@ ProcPtr bind_exprs(ProcPtr p, const std::vector<Cursor>& exprs, const std::strin
   // run: nobody has proved its subscripts for that yet.
   if (!run.direct)
     require(reads_in_bounds(*p, run.at, e), op, "'" + str(e) + "' may lie out of bounds there");
+  for (const Path& u : uses) require_computed(*p, u, e, op);
   ProcPtr bound = bind_at(p, run.at, e, uses, name, op, std::move(args));
   // In front of a loop that may never run the elements were not read at all.
   if (!run.direct) require_parallel_loops(*bound, run.at, op);

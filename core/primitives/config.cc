@@ -142,6 +142,7 @@ ProcPtr write_config(ProcPtr p, const Cursor& where, const ConfigPtr& config,
   if (gap.kind() != CursorKind::kGap) refuse(op, "the place is no gap");
   const ConfigField& f = field_of(config, field, op);
   require_value(*p, gap.path(), e, f, op);
+  if (may_trap(e)) refuse(op, "'" + str(e) + "' divides by what may be zero");
   const bool is_constant = e->as<Const>() && is_data(f.type);  // a number has the field's type
   Rewrite rw(p);
   rw.insert(gap.path(),

@@ -262,10 +262,15 @@ void require_no_cast(const ExprPtr& e, ScalarType target, const char* op) {
                    name_of(target) + " when it is stored");
 }
 
-// Reading an element that was not read before is only allowed where it exists: needed wherever a
-// rewrite evaluates an expression more often than the program did.
+// Reading an element that was not read before is only allowed where it exists, dividing integers
+// only by what is not zero: needed wherever a rewrite evaluates an expression more often than the
+// program did.
 Answer reads_in_bounds(const Proc& p, const Path& at, const ExprPtr& e) {
   Answer ok;
+  if (may_trap(e)) {
+    ok.why = "an integer is divided by what may be zero";
+    return ok;
+  }
   ok.verdict = Verdict::kProved;
   if (const Read* r = e->as<Read>(); r && !r->idx.empty()) {
     auto entry = lookup(p, at, r->name);

@@ -92,7 +92,8 @@ bool reads_buffer(const Proc& p, const Path& at, const ExprPtr& e, Sym s);
 /// A value of `e` stored in an element of type `target` and read back is the same value.
 bool keeps_value(const ExprPtr& e, ScalarType target);
 void require_no_cast(const ExprPtr& e, ScalarType target, const char* op);
-/// Every element read in `e` lies in its tensor when control is just before `at`.
+/// Every element read in `e` lies in its tensor when control is just before `at`, and no integer is
+/// divided by what may be zero.
 Answer reads_in_bounds(const Proc& p, const Path& at, const ExprPtr& e);
 /// Element type of `s` at `at`.
 ScalarType element_type(const Proc& p, const Path& at, Sym s);

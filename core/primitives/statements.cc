@@ -76,8 +76,10 @@ ProcPtr reorder_stmts(ProcPtr p, const Where& pair) {
   static const char op[] = "reorder_stmts";
   Cursor c = require_pair(pair, p, op);
   // No data and no configuration goes from one to the other in either order.
-  require(blocks_commute(*p, c.path(), 1, 1), op, "the two statements do not commute");
+  const LoopAnswer commute = blocks_commute(*p, c.path(), 1, 1);
+  require(commute, op, "the two statements do not commute");
   Rewrite rw(p);
+  rw.flags.reassociates |= commute.reassociates;
   rw.move(sibling(c.path(), 1), 1, c.path());
   return rw.finish(op, {place(pair, c)});
 }
@@ -87,8 +89,10 @@ ProcPtr reorder_blocks(ProcPtr p, const Where& block, int first) {
   Cursor c = block.block(p);
   const int others = c.length() - first;
   if (first < 1 || others < 1) refuse(op, "there must be statements on both sides");
-  require(blocks_commute(*p, c.path(), first, others), op, "the two blocks do not commute");
+  const LoopAnswer commute = blocks_commute(*p, c.path(), first, others);
+  require(commute, op, "the two blocks do not commute");
   Rewrite rw(p);
+  rw.flags.reassociates |= commute.reassociates;
   rw.move(sibling(c.path(), first), others, c.path());
   return rw.finish(op, {place(block, c), first});
 }

@@ -161,6 +161,24 @@ TEST(NativeRunner, integers_never_written_are_poisoned) {
   EXPECT_EQ(run_one(c, test).status, TrialStatus::kPoisoned);
 }
 
+// Borders that the nest leaves alone: the reference has no number for them either.
+TEST(NativeRunner, integers_that_nobody_writes_keep_what_they_were) {
+  const std::vector<ArgSpec> args = {ArgSpec::control("n", 5),
+                                     ArgSpec::tensor("y", ElementType::kI32, {5}, false, true),
+                                     ArgSpec::tensor("x", ElementType::kI32, {5}, true, false)};
+  TestCase test = make_inputs(args, 7);
+  test.inputs[2].front() = 3;
+  for (double v : test.inputs[2]) test.expected[1].push_back(2 * v);
+  test.expected[1].front() = NAN;
+  const std::string parameters = "int64_t n, int32_t* restrict y, const int32_t* restrict x";
+  const auto status = [&](const std::string& body) {
+    return run_one(with_body(body, args, parameters), test).status;
+  };
+  EXPECT_EQ(status("for (int64_t i = 1; i < n; ++i) y[i] = 2 * x[i];"), TrialStatus::kOk);
+  EXPECT_EQ(status("for (int64_t i = 0; i < n; ++i) y[i] = 2 * x[i];"), TrialStatus::kMismatch);
+  EXPECT_EQ(status("for (int64_t i = 2; i < n; ++i) y[i] = 2 * x[i];"), TrialStatus::kPoisoned);
+}
+
 TEST(NativeRunner, a_write_past_the_end_is_out_of_bounds) {
   const TrialResult r = run_body("for (int64_t i = 0; i <= n; ++i) y[i] = i < n ? 2 * x[i] : 0;");
   EXPECT_EQ(r.status, TrialStatus::kOutOfBounds);

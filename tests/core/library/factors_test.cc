@@ -45,6 +45,21 @@ TEST(FactorsAhead, a_scaled_operand_is_computed_once_for_each_of_its_elements) {
   EXPECT_EQ(q->body.size(), 3u) << str(*q);
 }
 
+// A value with a name under a condition leads out of it in no way that is known.
+TEST(FactorsAhead, what_stands_under_a_condition_stays) {
+  const ProcPtr p = parsed(R"(
+@proc
+def f(N: size, al: f64, x: f64[N], y: f64[N, N]):
+    for i in seq(0, N):
+        for j in seq(0, N):
+            if j < 3:
+                t: f64
+                t = x[i] * al
+                y[i, j] += t
+)");
+  EXPECT_THROW((void)factors_ahead(p, "i"), SchedulingError);
+}
+
 TEST(FactorsAhead, a_loop_outside_that_does_not_change_it_goes) {
   const ProcPtr p = with_body(R"(
     for i in seq(0, 6):

@@ -104,6 +104,27 @@ def copy(x: f32[8], y: f32[8]):
   EXPECT_THROW((void)rows_to_lanes(parsed(kFilter), "i", 1), SchedulingError);
 }
 
+// The rows left over may stand under a condition.
+TEST(RowsToLanes, takes_loops_that_may_never_run) {
+  const ProcPtr p = parsed(R"(
+@proc
+def f(N: size, L: index, x: f64[9, N]):
+    assert L <= 9
+    for j in seq(0, L):
+        for k in seq(1, N):
+            x[j, k] += x[j, k - 1]
+)");
+  const ProcPtr q = rows_to_lanes(p, "j", 4);
+  for (const int64_t rows : {-1, 0, 3, 4, 9}) {
+    Buffer one(ScalarType::kF64, {9, 5}), other(ScalarType::kF64, {9, 5});
+    for (size_t k = 0; k < one.data.size(); ++k)
+      one.data[k] = other.data[k] = static_cast<double>(k * 7 % 11);
+    run(*p, {int64_t{5}, rows, &one});
+    run(*q, {int64_t{5}, rows, &other});
+    EXPECT_EQ(one.data, other.data) << rows << str(*q);
+  }
+}
+
 TEST(SinkLoop, makes_one_recurrence_of_many) {
   const ProcPtr p = parsed(R"(
 @proc

@@ -336,6 +336,36 @@ def f(N: size, x: f32[N], z: i32[N]):
   EXPECT_REFUSED(set_precision(p, "x", ScalarType::kSize), "no data type");
 }
 
+// Arithmetic in the wider type would not wrap around, and whole numbers have no reciprocals.
+TEST(Annotations, set_precision_keeps_what_wraps_around) {
+  ProcPtr p = parse_last(R"(
+@proc
+def f(N: size, x: i8[N], y: i32[N], u: i32[1]):
+    s: i8
+    s = 0
+    for i in seq(0, N):
+        t: i8
+        t = x[i]
+        w: i8
+        w = x[i]
+        y[i] = i32(t * 2)
+        y[i] += i32(w)
+        s += t
+    u[0] = i32(s)
+)");
+  EXPECT_REFUSED(set_precision(p, "s", ScalarType::kI32), "wraps around");
+  EXPECT_REFUSED(set_precision(p, "t", ScalarType::kI32), "wraps around");
+  expect_same_meaning(p, set_precision(p, "w", ScalarType::kI16), kSmall);
+  ProcPtr r = parse_last(R"(
+@proc
+def g(x: R, y: R, z: R):
+    z = x / y
+)");
+  r = multiply_by_reciprocal(r, find(r, "z = _").rhs());
+  EXPECT_REFUSED(set_precision(r, std::vector<Where>{"x", "y", "z"}, ScalarType::kI32),
+                 "real number");
+}
+
 TEST(Annotations, set_precision_narrows_what_holds_no_more) {
   ProcPtr p = parse_last(R"(
 @proc

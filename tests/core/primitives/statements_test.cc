@@ -92,6 +92,51 @@ TEST(InlineAssign, undoes_bind_expr) {
               "def f(x: f32[4], y: f32):\n    t: f32\n    y = x[0] + x[0]\n");
 }
 
+// A quotient of integers ends the process where the divisor is zero: it is computed where the
+// program computes it, and nowhere else.
+TEST(Quotients, of_integers_are_computed_no_more_often) {
+  const ProcPtr p = parse(R"(def f(N: index, x: i32[4], y: i32[4], z: i32[4]):
+    for i in seq(0, N):
+        if i < 4:
+            z[0] = x[0] / y[0]
+)");
+  const auto outside = [](const ProcPtr& q, const Cursor& e) {
+    return bind_expr(q, std::vector<Cursor>{e}, "q", "for i in _: _");
+  };
+  EXPECT_NE(refusal([&] { (void)outside(p, find(p, "z[_] = _").rhs()); }), "");
+  const ProcPtr chosen = parse("def f(x: i32, y: i32, z: i32):\n    y = select(0, z, x / z, 7)\n");
+  EXPECT_NE(refusal([&] { (void)bind_expr(chosen, find(chosen, "_ / _"), "q"); }), "");
+  // By what is not zero, and of floating-point numbers, it is any value.
+  const ProcPtr by_two = parse(R"(def f(N: index, x: i32[4], z: i32[4]):
+    for i in seq(0, N):
+        if i < 4:
+            z[0] = x[0] / 2
+)");
+  EXPECT_NO_THROW((void)outside(by_two, find(by_two, "z[_] = _").rhs()));
+  const ProcPtr sums = parse(R"(def f(N: index, s: i32, x: i32[4], y: i32[4], z: i32[4]):
+    s = 0
+    for i in seq(0, N):
+        if i < 4:
+            s += x[i] * (z[0] / y[0])
+)");
+  EXPECT_NE(refusal([&] { (void)lift_reduce_constant(sums, body_of(sums)); }), "");
+  const ProcPtr beyond = parse(R"(def f(x: i32[8], z: i32[8], y: f32[8]):
+    a: f32[8]
+    for i in seq(0, 7):
+        a[i] = x[i] / z[i]
+    for i in seq(0, 7):
+        y[i] = a[i]
+)");
+  EXPECT_NE(refusal([&] { (void)extend_loop(beyond, "i", int_const(8)); }), "");
+}
+
+TEST(ReorderStmts, says_when_sums_change_their_order) {
+  const ProcPtr p =
+      parse("def f(x: f32[4], y: f32[4], s: f32):\n    s += x[0]\n    s += y[0]\n    s = s\n");
+  const ProcPtr q = reorder_stmts(p, "s += _ ; s += _");
+  EXPECT_TRUE(reassociates(q));
+}
+
 // A value that is rounded when it is stored may be rounded where it is stored next, as the same
 // type; nowhere else.
 TEST(InlineAssign, leaves_a_conversion_to_the_next_assignment) {
