@@ -101,7 +101,7 @@ std::vector<Operator> columns_operators() {
        "y = registers",
        [](const OperatorArgs& a) -> Value {
          return accumulate_columns(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
-                                   a.integer(6), a.integer(7));
+                                   a.small(6), a.small(7));
        }},
   };
 }

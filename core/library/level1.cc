@@ -292,7 +292,7 @@ std::vector<Operator> level1_operators() {
         integer("interleave", 4)},
        "for i: s  ->  `interleave` vectors an iteration, then single ones, then a guarded one",
        [](const OperatorArgs& a) -> Value {
-         return optimize_level_1(a.proc(), a.string(1), vector_unit(a, 2, 3, 4), a.integer(5));
+         return optimize_level_1(a.proc(), a.string(1), vector_unit(a, 2, 3, 4), a.small(5));
        }},
       {"keep_scalars",
        {proc(), string("loop")},

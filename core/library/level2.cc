@@ -411,15 +411,15 @@ std::vector<Operator> level2_operators() {
        "for i: for j: s  ->  vectors along j, `rows` iterations of i at a time",
        [](const OperatorArgs& a) -> Value {
          return optimize_level_2(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
-                                 a.integer(6), a.integer(7), a.boolean(8));
+                                 a.small(6), a.small(7), a.boolean(8));
        }},
       {"optimize_level_2_general",
        {proc(), string("outer"), integer("vw"), memory("mem_type"), procs("instructions"),
         integer("r_fac", 4), integer("c_fac", 1)},
        "optimize_level_2 along the loops inside `outer`, whatever they are called",
        [](const OperatorArgs& a) -> Value {
-         return optimize_level_2_general(a.proc(), a.string(1), vector_unit(a, 2, 3, 4),
-                                         a.integer(5), a.integer(6));
+         return optimize_level_2_general(a.proc(), a.string(1), vector_unit(a, 2, 3, 4), a.small(5),
+                                         a.small(6));
        }},
       {"optimize_columns",
        {proc(), string("outer"), string("inner"), integer("vw"), memory("mem_type"),
@@ -428,7 +428,7 @@ std::vector<Operator> level2_operators() {
        "registers",
        [](const OperatorArgs& a) -> Value {
          return optimize_columns(a.proc(), a.string(1), a.string(2), vector_unit(a, 3, 4, 5),
-                                 a.integer(6));
+                                 a.small(6));
        }},
   };
 }

@@ -364,10 +364,11 @@ class Finishing {
     Steps unrolled;
     for (auto k = inner.rbegin(); k != inner.rend(); ++k)
       unrolled.push_back({"unroll_loop", {Value(name(*k))}, {}});
+    const bool sums = holds_array_sums(o_, loop);
     // The unrolled loops already are that many independent statements: few vectors beside them.
     for (const int64_t vectors : {1, 2, 4}) {
       Finish f{"short loops unrolled, vectors=" + std::to_string(vectors), {}};
-      f.steps.push_back({"keep_sums", {Value(name(loop))}, {}});
+      if (sums) f.steps.push_back({"keep_sums", {Value(name(loop))}, {}});
       f.steps.insert(f.steps.end(), unrolled.begin(), unrolled.end());
       f.steps.push_back(
           {"optimize_level_1", joined({Value(name(loop))}, joined(*u, {Value(vectors)})), {}});

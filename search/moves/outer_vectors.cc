@@ -12,6 +12,29 @@ namespace {
 constexpr int64_t kApart = 4;   // elements: they come out of registers beside one another
 constexpr int64_t kOthers = 8;  // registers that hold no sums
 
+bool stands_in(const OutlineAccess& a, int loop) {
+  return std::find(a.loops.begin(), a.loops.end(), loop) != a.loops.end();
+}
+
+// What loops inside add to and do not choose: in registers while they run.
+struct Sums {
+  std::set<Sym> of;
+  bool in_arrays = false;
+};
+Sums sums_in(const Outline& o, int loop) {
+  Sums out;
+  for (const OutlineAccess& a : o.accesses) {
+    if (a.what.kind == Access::Kind::kWrite || !a.writes() || !stands_in(a, loop) ||
+        a.loops.back() == loop)
+      continue;
+    const auto inner = std::find(a.loops.begin(), a.loops.end(), loop) + 1;
+    if (!std::all_of(inner, a.loops.end(), [&](int k) { return o.stride(a, k) == 0; })) continue;
+    out.of.insert(a.what.buffer);
+    out.in_arrays = out.in_arrays || !a.what.idx.empty();
+  }
+  return out;
+}
+
 class OuterVectors {
  public:
   OuterVectors(const Outline& o, const Target& target, const ValueList& instructions,
@@ -31,9 +54,6 @@ class OuterVectors {
   bool is_inside(int inner, int outer) const {
     while (inner >= 0 && inner != outer) inner = loop_at(inner).parent;
     return inner == outer;
-  }
-  static bool stands_in(const OutlineAccess& a, int loop) {
-    return std::find(a.loops.begin(), a.loops.end(), loop) != a.loops.end();
   }
 
   // May vectors run along it, and the loops inside around them?
@@ -61,24 +81,6 @@ class OuterVectors {
     return out;
   }
 
-  // What loops inside add to and do not choose: in registers while they run.
-  struct Sums {
-    std::set<Sym> of;
-    bool in_arrays = false;
-  };
-  Sums sums_in(int loop) const {
-    Sums out;
-    for (const OutlineAccess& a : o_.accesses) {
-      if (a.what.kind == Access::Kind::kWrite || !a.writes() || !stands_in(a, loop) ||
-          a.loops.back() == loop)
-        continue;
-      const auto inner = std::find(a.loops.begin(), a.loops.end(), loop) + 1;
-      if (!std::all_of(inner, a.loops.end(), [&](int k) { return o_.stride(a, k) == 0; })) continue;
-      out.of.insert(a.what.buffer);
-      out.in_arrays = out.in_arrays || !a.what.idx.empty();
-    }
-    return out;
-  }
   // Is there a vector that all iterations of `rows` read?
   bool shares(int rows, int loop) const {
     return std::any_of(o_.accesses.begin(), o_.accesses.end(), [&](const OutlineAccess& a) {
@@ -89,7 +91,7 @@ class OuterVectors {
   }
 
   void along(int loop) {
-    const Sums sums = sums_in(loop);
+    const Sums sums = sums_in(o_, loop);
     if (!written_out_.count(loop))
       for (const int64_t vectors : {1, 2, 4}) add(loop, sums, -1, 1, vectors);
     const int rows = loop_at(loop).parent;
@@ -129,6 +131,8 @@ class OuterVectors {
 };
 
 }  // namespace
+
+bool holds_array_sums(const Outline& o, int loop) { return sums_in(o, loop).in_arrays; }
 
 std::vector<Finish> outer_vectors_of(const Outline& o, const Target& target,
                                      const ValueList& instructions,

@@ -19,4 +19,8 @@ std::vector<Finish> outer_vectors_of(const Outline& o, const Target& target,
                                      const ValueList& instructions,
                                      const std::set<int>& written_out = {});
 
+/// Do loops inside `loop` add to elements of arrays that they do not choose? Then keep_sums makes
+/// scalars of them.
+bool holds_array_sums(const Outline& o, int loop);
+
 }  // namespace exotune
