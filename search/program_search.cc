@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/analysis/queries.h"
+#include "core/base/within.h"
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "search/moves/distribution.h"
@@ -39,19 +40,6 @@ constexpr int64_t kVectorsOfACorner = 4;  // that its blocks of rows are high
 constexpr int kProductLoops = 3;          // of rows, columns and a sum
 constexpr double kSmallShare = 1.0 / 64;
 constexpr double kNoShare = 1.0 / 400;  // of the whole: as it is
-
-// A flag that is set as long as this lives.
-class FlagScope {
- public:
-  explicit FlagScope(bool& flag) : flag_(flag), before_(std::exchange(flag, true)) {}
-  ~FlagScope() { flag_ = before_; }
-  FlagScope(const FlagScope&) = delete;
-  FlagScope& operator=(const FlagScope&) = delete;
-
- private:
-  bool& flag_;
-  const bool before_;
-};
 
 using Plan = PartPlan;
 using Structure = PartPlans;
@@ -175,8 +163,8 @@ class ProgramSearch::Impl {
     // As it is written, nothing of a sum that goes to neighbours stays in a register.
     if (deeper) gather(start, plans, depth);
     // A triangle that was cut for the caches: of all that may be done to it otherwise a little.
-    std::optional<FlagScope> brief;
-    if (deeper && in_panels(start, plans, depth)) brief.emplace(in_brief_);
+    std::optional<Within<bool>> brief;
+    if (deeper && in_panels(start, plans, depth)) brief.emplace(in_brief_, true);
     const std::optional<Schedule> ahead =
         whole && deeper ? with_factors_ahead(start) : std::nullopt;
     if (ahead) {
@@ -232,7 +220,7 @@ class ProgramSearch::Impl {
     if (const auto cut = is_whole(start.proc, parts)
                              ? triangle_in_panels(start, parts.front().path(), sizes, caches, lanes)
                              : std::nullopt) {
-      const FlagScope brief(in_brief_);
+      const Within brief(in_brief_, true);
       add(cut, "a triangle in panels", plans, depth, true);
       return true;
     }
@@ -485,7 +473,7 @@ class ProgramSearch::Impl {
     cuts.each(start, nest, pricing_.sizes_of(*start.proc), in_triangle_,
               [&](const Schedule& cut, const std::string& how) {
                 out_.accept(cut);
-                const FlagScope inside(in_triangle_);
+                const Within inside(in_triangle_, true);
                 put_together(cut, how, plans, depth);
                 return !interrupted() && !in_brief_;
               });
@@ -512,7 +500,7 @@ class ProgramSearch::Impl {
     const auto cut =
         triangle_in_panels(start, nest, pricing_.sizes_of(*start.proc),
                            nearest_caches(request_.levels), lanes, kVectorsOfACorner * lanes);
-    const FlagScope brief(in_brief_);
+    const Within brief(in_brief_, true);
     add(cut, "an ordered triangle in panels", plans, depth, true);
   }
 

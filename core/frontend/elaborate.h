@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/within.h"
 #include "core/base/words.h"
 #include "core/frontend/parser.h"
 #include "core/frontend/syntax.h"
@@ -16,20 +17,6 @@ std::string counted(size_t n, const std::string& one);
 
 /// "did you mean `x`?" or empty.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& candidates);
-
-/// Gives `current` another value while it lives; an error, too, ends it.
-template <class T>
-class Within {
- public:
-  Within(T& current, T value) : current_(current), before_(current) { current = value; }
-  ~Within() { current_ = before_; }
-  Within(const Within&) = delete;
-  Within& operator=(const Within&) = delete;
-
- private:
-  T& current_;
-  const T before_;
-};
 
 /// Tables of the module around the proc. A proc may only name what stands before it in the file,
 /// which is why recursion cannot be written. What stands outside of a proc: all borrowed, may be

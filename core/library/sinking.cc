@@ -134,10 +134,11 @@ bool may_sink(const Proc& p, const Path& loop, const std::string& leaf) {
          is_free(body, f->iter);
 }
 
-ProcPtr sunk(ProcPtr p, const Where& loop, const MemoryPtr& registers, const std::string& leaf) {
+ProcPtr sunk(const std::string& op, ProcPtr p, const Where& loop, const MemoryPtr& registers,
+             const std::string& leaf) {
   const Cursor c = loop.loop(p);
   if (!may_sink(*p, c.path(), leaf))
-    throw SchedulingError("sink_lanes: `" + c.as<For>().iter.name() +
+    throw SchedulingError(op + ": `" + c.as<For>().iter.name() +
                           "` holds no loop, or one that depends on it");
   return Sinking(std::move(p), c.path(), registers, leaf).run();
 }
@@ -147,11 +148,11 @@ ProcPtr sunk(ProcPtr p, const Where& loop, const MemoryPtr& registers, const std
 bool holds_scopes(const Proc& p, const Path& loop) { return may_sink(p, loop, ""); }
 
 ProcPtr sink_lanes(ProcPtr p, const Where& loop, const MemoryPtr& registers) {
-  return sunk(std::move(p), loop, registers, "");
+  return sunk("sink_lanes", std::move(p), loop, registers, "");
 }
 
 ProcPtr sink_copies(ProcPtr p, const Where& loop, const std::string& lanes) {
-  return sunk(std::move(p), loop, nullptr, lanes);
+  return sunk("sink_copies", std::move(p), loop, nullptr, lanes);
 }
 
 // --- rows of the operator table ----------------------------------------------------------------
