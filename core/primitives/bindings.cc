@@ -241,7 +241,8 @@ ProcPtr bind_exprs(ProcPtr p, const std::vector<Cursor>& exprs, const std::strin
   // Where the run begins with a loop, the expression is now computed even if that loop does not
   // run: nobody has proved its subscripts for that yet.
   if (!run.direct)
-    require(reads_in_bounds(*p, run.at, e), op, "'" + str(e) + "' may lie out of bounds there");
+    require(reads_in_bounds(*p, run.at, e), op,
+            "'" + str(e) + "' may not be computed there in every case");
   for (const Path& u : uses) require_computed(*p, u, e, op);
   ProcPtr bound = bind_at(p, run.at, e, uses, name, op, std::move(args));
   // In front of a loop that may never run the elements were not read at all.
