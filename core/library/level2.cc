@@ -164,20 +164,6 @@ ProcPtr vectorize_own(ProcPtr p, const Path& rows, const VectorUnit& unit) {
   }
 }
 
-// The statements of a block of rows become loops of their own: scalars get a place per row.
-// A scalar of each row gets a dimension, so that the statements of the block can be taken apart.
-ProcPtr separate_rows(ProcPtr p, Path& rows, int64_t count) {
-  const Sym row = find_loop(p, rows)->iter;
-  for (int k = 0; k < static_cast<int>(body_of(*stmt_at(*p, rows)).size()); ++k) {
-    if (!stmt_at(*p, child(rows, k))->as<Alloc>()) continue;
-    p = expand_dim(p, at(p, child(rows, k)), int_const(count), read_var(row, ScalarType::kIndex));
-    p = lift_alloc(p, at(p, child(rows, k)), 1);
-    rows = sibling(rows, 1);
-    --k;
-  }
-  return fission_as_much_as_possible(p, at(p, rows));
-}
-
 // The value of `bound`, affine in `row`, at that end of 0 <= row < count where it is largest.
 // Bounds that follow the row are affine, so they are largest at one end of the block.
 std::optional<ExprPtr> greatest(const ExprPtr& bound, Sym row, int64_t count) {

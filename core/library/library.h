@@ -21,6 +21,7 @@
 #include "core/library/hoisting.h"           // loop-invariant code motion
 #include "core/library/inspection.h"         // questions about a program
 #include "core/library/lane_rows.h"          // recurrences of many rows at once
+#include "core/library/lane_sums.h"          // sums whose lanes are added up late
 #include "core/library/level1.h"             // elementwise loops and single sums
 #include "core/library/level2.h"             // matrix-vector nests and triangles
 #include "core/library/manual.h"             // what these headers say, as text

@@ -86,6 +86,19 @@ ProcPtr add_up_lanes(ProcPtr p, const Path& rows, const VectorUnit& unit) {
   return vectorize_lanes(p, at(p, innermost(p, rows)), unit);
 }
 
+// A scalar of each row gets a dimension, so that the statements of the block can be taken apart.
+ProcPtr separate_rows(ProcPtr p, Path& rows, int64_t count) {
+  const Sym row = find_loop(p, rows)->iter;
+  for (int k = 0; k < static_cast<int>(body_of(*stmt_at(*p, rows)).size()); ++k) {
+    if (!stmt_at(*p, child(rows, k))->as<Alloc>()) continue;
+    p = expand_dim(p, at(p, child(rows, k)), int_const(count), read_var(row, ScalarType::kIndex));
+    p = lift_alloc(p, at(p, child(rows, k)), 1);
+    rows = sibling(rows, 1);
+    --k;
+  }
+  return fission_as_much_as_possible(p, at(p, rows));
+}
+
 ProcPtr finish_sums(ProcPtr p, const Path& top, const VectorUnit& unit) {
   p = parallelize_reduction(p, at(p, top), accumulator_of(p, top), unit.memory);
   p = add_up_lanes(p, sibling(top, 3), unit);

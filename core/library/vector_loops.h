@@ -16,6 +16,10 @@ Path boundary_after(const ProcPtr& p, const Path& path, const std::string& name)
 /// Is the nest at `path` a single sum whose target does not move along the loop over `iter`?
 bool is_reduction(const ProcPtr& p, const Path& path, Sym iter);
 
+/// The statements of a block of `count` rows, the loop at `rows`, become loops of their own as far
+/// as they may; scalars get a place for each row. `rows` goes on to be the first of the loops.
+ProcPtr separate_rows(ProcPtr p, Path& rows, int64_t count);
+
 /// A nest `for row: for lane: r[row] += acc[row, lane]` becomes instructions: those that add up
 /// the lanes of several registers first, as many rows at a time as one of them takes.
 ProcPtr add_up_lanes(ProcPtr p, const Path& rows, const VectorUnit& unit);

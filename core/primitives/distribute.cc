@@ -7,6 +7,7 @@
 #include "core/primitives/internal.h"
 #include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"
+#include "core/primitives/value_range.h"
 
 namespace exotune {
 
@@ -29,12 +30,17 @@ class FactorOfSum {
   ProcPtr run(std::vector<Value> args) const {
     Rewrite rw(p_);
     rw.flags.reassociates = true;
-    ExprPtr rhs = sum_->rhs;
-    for (size_t k = others_.size(); k-- > 0;) rhs = others_[k] * rhs;
-    rw.replace_keep(sum_path_, make_reduce(into_->name, into_->idx, rhs, ReduceOp::kAdd));
-    rw.erase(last_, 1);
-    rw.erase(sibling(last_, -2), 1);
-    require_parallel_loops(rw.proc(), sibling(last_, -2), kDistribute);
+    const Path begun = sibling(loop_, -1);
+    ExprPtr term = sum_->rhs;
+    if (converted_) term = read_var(converted_->name, element_type(*p_, last_, into_->name));
+    for (size_t k = others_.size(); k-- > 0;) term = others_[k] * term;
+    rw.replace_keep(sum_path_, make_reduce(into_->name, into_->idx, term, ReduceOp::kAdd));
+    rw.erase(sibling(loop_, 1), last_.back().index - loop_.back().index);
+    if (converted_)
+      rw.insert(sum_path_,
+                {stmt_at(*p_, sibling(last_, -2)), make_assign(converted_->name, {}, sum_->rhs)});
+    rw.erase(begun, 1);
+    require_parallel_loops(rw.proc(), begun, kDistribute);
     return rw.finish(kDistribute, std::move(args));
   }
 
@@ -44,9 +50,11 @@ class FactorOfSum {
     into_ = stmt_at(*p_, last_)->as<Reduce>();
     if (!into_ || into_->op != ReduceOp::kAdd || last_.back().index < 2)
       refuse(kDistribute, "this is no sum behind the loops of another");
-    const For* f = stmt_at(*p_, sibling(last_, -1))->as<For>();
+    loop_ = sibling(last_, -1);
+    read_conversion();
+    const For* f = loop_.back().index > 0 ? stmt_at(*p_, loop_)->as<For>() : nullptr;
     if (!f) refuse(kDistribute, "no loop stands in front of it");
-    sum_path_ = body_path(sibling(last_, -1));
+    sum_path_ = body_path(loop_);
     while (const For* inner = f->body.size() == 1 ? f->body.front()->as<For>() : nullptr) {
       f = inner;
       sum_path_ = body_path(sum_path_);
@@ -57,8 +65,19 @@ class FactorOfSum {
     if (!sum_ || sum_->op != ReduceOp::kAdd || !sum_->idx.empty())
       refuse(kDistribute, "the loops hold no sum into a scalar");
     collect(into_->rhs);
-    if (reads_ != 1)
-      refuse(kDistribute, "`" + sum_->name.name() + "` is no factor of what is added");
+    if (reads_ != 1) refuse(kDistribute, "`" + factor().name() + "` is no factor of what is added");
+    if (converted_ && converted_->rhs->as<Read>()->name != sum_->name)
+      refuse(kDistribute, "`" + factor().name() + "` is not the sum of the loops");
+  }
+  // { u : f32 ; u = t } between the loop and y += c * u.
+  void read_conversion() {
+    const Assign* a = stmt_at(*p_, loop_)->as<Assign>();
+    const Read* whole = a && a->idx.empty() ? a->rhs->as<Read>() : nullptr;
+    if (!whole || !whole->idx.empty() || last_.back().index < 4) return;
+    const Alloc* made = stmt_at(*p_, sibling(last_, -2))->as<Alloc>();
+    if (!made || made->name != a->name || made->type.is_tensor()) return;
+    converted_ = a;
+    loop_ = sibling(last_, -3);
   }
   void collect(const ExprPtr& e) {
     const BinOp* b = e->as<BinOp>();
@@ -66,13 +85,16 @@ class FactorOfSum {
     if (b && b->op == BinOpKind::kMul) {
       collect(b->lhs);
       collect(b->rhs);
-    } else if (r && r->name == sum_->name) {
+    } else if (r && r->name == factor()) {
       ++reads_;
     } else {
-      if (mentions(e, sum_->name)) reads_ = 2;
+      if (mentions(e, factor()) || mentions(e, sum_->name)) reads_ = 2;
       others_.push_back(e);
     }
   }
+
+  // What y is the sum of: t, or what it is converted to.
+  Sym factor() const { return converted_ ? converted_->name : sum_->name; }
 
   // A value with a name of its own, in front of the sum.
   void require_name_of(const For& f, size_t k) {
@@ -88,7 +110,7 @@ class FactorOfSum {
   }
 
   void require_loops() const {
-    Path path = sibling(last_, -1);
+    Path path = loop_;
     for (; path.size() < sum_path_.size(); path = body_path(path)) {
       const For* f = stmt_at(*p_, path)->as<For>();
       if (f->mode != LoopMode::kSeq)
@@ -99,7 +121,7 @@ class FactorOfSum {
   }
 
   void read_beginning() const {
-    const Assign* a = stmt_at(*p_, sibling(last_, -2))->as<Assign>();
+    const Assign* a = stmt_at(*p_, sibling(loop_, -1))->as<Assign>();
     if (!a || a->name != sum_->name || !is_zero(a->rhs))
       refuse(kDistribute, "`" + sum_->name.name() + "` does not begin at 0 in front of the loops");
   }
@@ -109,25 +131,33 @@ class FactorOfSum {
     return value && *value == 0;
   }
 
-  // Whoever else uses t would miss it.
+  // Whoever else uses t or u would miss it.
   void require_local() const {
-    const std::string name = "`" + sum_->name.name() + "`";
+    const Path conversion = sibling(last_, -1);
+    require_used_in(sum_->name, {converted_ ? conversion : last_, sum_path_, sibling(loop_, -1)});
+    if (converted_) require_used_in(converted_->name, {last_, conversion});
+  }
+  void require_used_in(Sym t, const std::vector<Path>& own) const {
+    const std::string name = "`" + t.name() + "`";
     for (const Arg& a : p_->args)
-      if (a.name == sum_->name) refuse(kDistribute, name + " is an argument");
-    const std::vector<Path> own = {last_, sum_path_, sibling(last_, -2)};
+      if (a.name == t) refuse(kDistribute, name + " is an argument");
     for (const Path& path : all_stmt_paths(*p_)) {
       const StmtPtr s = stmt_at(*p_, path);
       if (s->as<For>() || s->as<If>() || s->as<Alloc>()) continue;
-      if (mentions(s, sum_->name) && std::find(own.begin(), own.end(), path) == own.end())
+      if (mentions(s, t) && std::find(own.begin(), own.end(), path) == own.end())
         refuse(kDistribute, name + " is used in " + quoted(s) + ", too");
     }
   }
 
   void require_exact() const {
-    const ScalarType type = element_type(*p_, last_, into_->name);
-    if (!is_float(type) || element_type(*p_, sum_path_, sum_->name) != type)
+    const ScalarType type = element_type(*p_, last_, into_->name),
+                     summed = element_type(*p_, sum_path_, sum_->name);
+    if (!is_float(type)) refuse(kDistribute, "what is added to is no floating-point number");
+    if (converted_)
+      require_converted(type, summed);
+    else if (summed != type)
       refuse(kDistribute, "both sums have to be floating-point numbers of one type");
-    require_no_cast(sum_->rhs, type, kDistribute);
+    require_no_cast(sum_->rhs, summed, kDistribute);
     require_no_cast(into_->rhs, type, kDistribute);
     std::vector<ExprPtr> read = others_;
     read.insert(read.end(), values_.begin(), values_.end());
@@ -140,10 +170,30 @@ class FactorOfSum {
     }
   }
 
+  // A sum that wraps around is not the sum of what it is made of.
+  void require_converted(ScalarType type, ScalarType summed) const {
+    if (element_type(*p_, last_, converted_->name) != type)
+      refuse(kDistribute, "`" + factor().name() + "` is not of the type of what is added to");
+    if (is_float(summed)) return;
+    int64_t times = 1;
+    for (Path path = loop_; path.size() < sum_path_.size(); path = body_path(path)) {
+      const auto trips = literal(trip_count(*stmt_at(*p_, path)->as<For>()));
+      constexpr int64_t kMost = int64_t{1} << 31;
+      if (!trips || *trips > kMost / times)
+        refuse(kDistribute, "the integers are added up in loops of no literal extent");
+      times *= std::max<int64_t>(*trips, 1);
+    }
+    const auto all = values_of(summed), term = ValueRanges(*p_).of(sum_->rhs);
+    const auto sums = term ? sums_of(*term, times) : std::nullopt;
+    if (!all || !sums || !all->holds(*sums))
+      refuse(kDistribute, "`" + sum_->name.name() + "` may wrap around");
+  }
+
   const ProcPtr& p_;
   const Path last_;
-  Path sum_path_;
+  Path loop_, sum_path_;
   const Reduce *into_ = nullptr, *sum_ = nullptr;
+  const Assign* converted_ = nullptr;  // u = t
   int reads_ = 0;
   std::vector<ExprPtr> others_;  // factors of the sum
   std::vector<ExprPtr> values_;  // that have a name in front of it

@@ -8,6 +8,7 @@
 #include "core/library/transposition.h"
 #include "search/moves.h"
 #include "search/moves/filters.h"
+#include "search/moves/lane_sums.h"
 #include "search/moves/outer_vectors.h"
 #include "search/moves/stencils.h"
 
@@ -56,6 +57,7 @@ class Finishing {
       if (over_short_loops(k)) written_out.insert(k);
       along_neighbours(k);
     }
+    for (Finish& f : lane_sums_of(o_, target_, instructions_)) out_.push_back(std::move(f));
     for (Finish& f : outer_vectors_of(o_, target_, instructions_, written_out))
       out_.push_back(std::move(f));
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k)

@@ -19,10 +19,10 @@ struct Finish {
 /// rests (optimize_level_1), several rows at a time (optimize_level_2), sums in registers while
 /// rows go by (optimize_columns), transposing copies in register tiles (tile_to_instr), also in
 /// blocks of whole cache lines, loops around short ones (unroll_loop, then vectors along them),
-/// filters along a row in tiles of vectors (sum_block with a window). The
-/// values come from the target: lanes by the precision of what is written, registers for how many
-/// at once. The empty finish leaves vectors to the C compiler and is always among them.
-/// `instructions` as a script's `instrs`.
+/// filters along a row in tiles of vectors (sum_block with a window), sums of narrow integers and
+/// of short sums (lane_sums_of). The values come from the target: lanes by the precision of what is
+/// written, registers for how many at once. The empty finish leaves vectors to the C compiler and
+/// is always among them. `instructions` as a script's `instrs`.
 std::vector<Finish> finishes_of(const Outline& o, const Target& target,
                                 const std::vector<TargetLevel>& levels,
                                 const ValueList& instructions);

@@ -299,7 +299,31 @@ class Generator {
                              c_.pick(8) ? ReduceOp::kAdd : reduction())};
     const Element other = element();
     if (!c_.pick(6)) out.push_back(make_assign(other.name, other.idx, scalar));
-    return out;
+    return c_.pick(3) == 2 ? integers_and_factor(k, element_at_k) : out;
+  }
+
+  // The same of bytes or words: { b = x[k] ; a = b ; t += a * a } and u = t in front of y += c * u.
+  // Sums of words may wrap around, and loops have literal extents or not.
+  Block integers_and_factor(Sym k, const ExprPtr& element_at_k) {
+    const Sym t = local("t"), u = local("t"), a = local("t"), b = local("t");
+    const Element target = element();
+    const ScalarType narrow = c_.pick(3) ? ScalarType::kI8 : ScalarType::kI16,
+                     wide = c_.pick(3) ? ScalarType::kI32 : ScalarType::kI16;
+    const auto scalar = [](Sym name, ScalarType type) {
+      return make_alloc(name, Type{type, {}, false}, dram());
+    };
+    const ExprPtr of_a = read_elem(a, {}, wide), of_u = read_elem(u, {}, kElement);
+    const ExprPtr term = c_.pick(2) ? of_a * of_a : of_a * data_const(200, wide);
+    return {scalar(t, wide),
+            make_assign(t, {}, data_const(c_.pick(8) ? 0 : 1, wide)),
+            make_for(k, int_const(0), c_.pick(4) ? int_const(2 + c_.pick(2)) : size(),
+                     {scalar(b, narrow), make_assign(b, {}, element_at_k), scalar(a, wide),
+                      make_assign(a, {}, read_elem(b, {}, narrow)),
+                      make_reduce(t, {}, term, c_.pick(8) ? ReduceOp::kAdd : reduction())}),
+            scalar(u, kElement),
+            make_assign(u, {}, read_elem(t, {}, wide)),
+            make_reduce(target.name, target.idx, c_.pick(3) ? data_const(2, kElement) * of_u : of_u,
+                        c_.pick(8) ? ReduceOp::kAdd : reduction())};
   }
 
   // A run of statements in the form that an operator wants which seldom finds one.

@@ -35,6 +35,17 @@ std::set<std::string> operators_named_by_moves() {
 // A nest for each structure that some move is for.
 const char* const kNests = R"(
 @proc
+def scaled_blocks(q: i8[64, 8, 32], d: f32[64, 8], x: i8[8, 32], y: f32[64]):
+    for r in seq(0, 64):
+        y[r] = 0.0
+        for b in seq(0, 8):
+            s: i32
+            s = 0
+            for k in seq(0, 32):
+                s += i32(q[r, b, k]) * i32(x[b, k])
+            y[r] += d[r, b] * f32(s)
+
+@proc
 def both_strands(p: f32[12, 5, 2], x: f32[2, 69], score: f32[12, 64]):
     for m in seq(0, 12):
         for i in seq(0, 64):

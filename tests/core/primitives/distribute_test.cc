@@ -58,6 +58,57 @@ def f(N: size, a: f64[N, N], y: f64[1]):
 )");
 }
 
+// A dot product of bytes, of so many terms, and its factor.
+std::string bytes(const std::string& terms, const std::string& narrow = "i8",
+                  const std::string& between = "") {
+  return "def f(N: size, q: " + narrow + "[" + terms + "], x: " + narrow + "[" + terms +
+         "], s: f32, y: f32[3]):\n    t: i32\n    t = 0\n    for k in seq(0, " + terms +
+         "):\n        t += i32(q[k]) * i32(x[k])\n" + between + "    y[0] += s * f32(t)\n";
+}
+
+TEST(DistributeFactor, converts_the_terms_of_a_sum_of_integers) {
+  const ProcPtr q = distribute_factor(parse(bytes("32")), "y[_] += _");
+  expect_proc(q, R"(
+def f(N: size, q: i8[32], x: i8[32], s: f32, y: f32[3]):
+    t: i32
+    for k in seq(0, 32):
+        q_i32: i32
+        q_i32 = q[k]
+        x_i32: i32
+        x_i32 = x[k]
+        t_f32: f32
+        t_f32 = q_i32 * x_i32
+        y[0] += s * t_f32
+)");
+  EXPECT_TRUE(reassociates(q));
+}
+
+TEST(DistributeFactor, refuses_a_sum_of_integers_that_may_wrap_around) {
+  const auto answer = [](const std::string& text) {
+    return test::refusal([&] { (void)distribute_factor(parse(text), "y[_] += _"); });
+  };
+  EXPECT_EQ(answer(bytes("131071")), "");
+  EXPECT_NE(answer(bytes("131072")).find("`t` may wrap around"), std::string::npos);
+  EXPECT_NE(answer(bytes("3", "i16")).find("`t` may wrap around"), std::string::npos);
+  EXPECT_NE(answer(bytes("N")).find("no literal extent"), std::string::npos);
+  EXPECT_NE(answer(bytes("8", "i8", "    y[1] = f32(t)\n")), "");
+}
+
+// What lanes have added up is known where their loops are counted.
+TEST(DistributeFactor, knows_what_accumulators_hold) {
+  const auto lanes = [](const std::string& rounds) {
+    return "def f(q: i8[" + rounds + ", 4], y: f32[3]):\n    v: i32[4]\n" +
+           "    for l in seq(0, 4):\n        v[l] = 0\n    for k in seq(0, " + rounds +
+           "):\n        for l in seq(0, 4):\n            v[l] += i32(q[k, l]) * i32(q[k, l])\n" +
+           "    t: i32\n    t = 0\n    for l in seq(0, 4):\n        t += v[l]\n    y[0] += "
+           "f32(t)\n";
+  };
+  EXPECT_EQ(test::refusal([&] { (void)distribute_factor(parse(lanes("32767")), "y[_] += _"); }),
+            "");
+  EXPECT_NE(test::refusal([&] { (void)distribute_factor(parse(lanes("32768")), "y[_] += _"); }),
+            "");
+}
+
 TEST(DistributeFactor, keeps_cursors_on_the_loops) {
   const ProcPtr p = parse(kGroups);
   const Cursor k = find(p, "for k in _: _");

@@ -225,6 +225,8 @@ CONVERSION(cvtepi16_epi32, __m512i, int32_t, __m256i, int16_t, 16, __mmask16)
 CONVERSION(cvtepu16_epi32, __m512i, int32_t, __m256i, uint16_t, 16, __mmask16)
 CONVERSION(cvtepi8_epi32, __m512i, int32_t, __m128i, int8_t, 16, __mmask16)
 CONVERSION(cvtepu8_epi32, __m512i, int32_t, __m128i, uint8_t, 16, __mmask16)
+CONVERSION(cvtepi8_epi16, __m512i, int16_t, __m256i, int8_t, 32, __mmask32)
+CONVERSION(cvtepu8_epi16, __m512i, int16_t, __m256i, uint8_t, 32, __mmask32)
 CONVERSION(cvtepi32_ps, __m512, float, __m512i, int32_t, 16, __mmask16)
 CONVERSION(cvttps_epi32, __m512i, int32_t, __m512, float, 16, __mmask16)
 #undef _mm512_cvtepi16_epi32
@@ -243,6 +245,10 @@ CONVERSION(cvttps_epi32, __m512i, int32_t, __m512, float, 16, __mmask16)
 #define _mm512_mask_cvtepi8_epi32 sub_mask_cvtepi8_epi32
 #define _mm512_cvtepu8_epi32 sub_cvtepu8_epi32
 #define _mm512_mask_cvtepu8_epi32 sub_mask_cvtepu8_epi32
+#undef _mm512_cvtepi8_epi16
+#undef _mm512_cvtepu8_epi16
+#define _mm512_cvtepi8_epi16 sub_cvtepi8_epi16
+#define _mm512_cvtepu8_epi16 sub_cvtepu8_epi16
 #define _mm512_cvtepi32_ps sub_cvtepi32_ps
 #define _mm512_mask_cvtepi32_ps sub_mask_cvtepi32_ps
 #define _mm512_cvttps_epi32 sub_cvttps_epi32
@@ -343,6 +349,19 @@ STRIDED(pd, __m512d, double)
 #define _mm512_i64scatter_ps sub_i64scatter_ps
 #define _mm512_i64scatter_pd sub_i64scatter_pd
 
+static inline __m512i sub_madd_epi16(__m512i a, __m512i b) {
+  int16_t x[32], y[32];
+  uint32_t sums[16];
+  memcpy(x, &a, sizeof x);
+  memcpy(y, &b, sizeof y);
+  LANE_LOOP(16)
+  sums[lane] =
+      (uint32_t)(x[2 * lane] * y[2 * lane]) + (uint32_t)(x[2 * lane + 1] * y[2 * lane + 1]);
+  memcpy(&a, sums, sizeof a);
+  return a;
+}
+#undef _mm512_madd_epi16
+#define _mm512_madd_epi16 sub_madd_epi16
 static inline __m512i sub_mulhi_epu16(__m512i a, __m512i b) {
   uint16_t x[32], y[32];
   memcpy(x, &a, sizeof x);
@@ -354,17 +373,6 @@ static inline __m512i sub_mulhi_epu16(__m512i a, __m512i b) {
 #undef _mm512_mulhi_epu16
 #define _mm512_mulhi_epu16 sub_mulhi_epu16
 // Sums of the products of neighbours.
-static inline __m512i sub_madd_epi16(__m512i a, __m512i b) {
-  int16_t x[32], y[32];
-  int32_t sums[16];
-  memcpy(x, &a, sizeof x);
-  memcpy(y, &b, sizeof y);
-  LANE_LOOP(16) sums[lane] = x[2 * lane] * y[2 * lane] + x[2 * lane + 1] * y[2 * lane + 1];
-  memcpy(&a, sums, sizeof sums);
-  return a;
-}
-#undef _mm512_madd_epi16
-#define _mm512_madd_epi16 sub_madd_epi16
 static inline __mmask16 sub_cmplt_epi32_mask(__m512i a, __m512i b) {
   int32_t x[16], y[16];
   memcpy(x, &a, sizeof x);

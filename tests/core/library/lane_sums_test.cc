@@ -1,0 +1,212 @@
+// Dot products of narrow integers and sums of short sums, on a target of four lanes.
+#include "core/library/lane_sums.h"
+
+#include <gtest/gtest.h>
+
+#include "core/cursor/provenance.h"
+#include "core/ir/printer.h"
+#include "tests/core/library/four_lanes.h"
+#include "tests/search/same_result.h"
+
+namespace exotune {
+namespace {
+
+constexpr const char* kLaneSums = R"(
+@instr("zero_words")
+def zero_words(dst: [i32][4] @ V4):
+    assert stride(dst, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = 0
+
+@instr("add_words")
+def add_words(dst: [i32][4] @ V4, src: [i32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst[i] += src[i]
+
+@instr("lanes_of_words")
+def lanes_of_words(dst: [i32][1] @ DRAM, src: [i32][4] @ V4):
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst[0] += src[i]
+
+@instr("lanes_of_words_scalar")
+def lanes_of_words_scalar(dst: i32 @ DRAM, src: [i32][4] @ V4):
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst += src[i]
+
+@instr("to_numbers")
+def to_numbers(dst: [f32][4] @ V4, src: [i32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = src[i]
+
+@instr("multiply")
+def multiply(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(a, 0) == 1
+    assert stride(b, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = a[i] * b[i]
+
+@instr("add_numbers")
+def add_numbers(dst: [f32][4] @ V4, src: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst[i] += src[i]
+
+@instr("pairs")
+def pairs(dst: [i32][4] @ V4, x: [i8][8] @ DRAM, w: [i8][8] @ DRAM):
+    assert stride(dst, 0) == 1
+    assert stride(x, 0) == 1
+    assert stride(w, 0) == 1
+    for i in seq(0, 4):
+        for r in seq(0, 2):
+            a: i32
+            a = x[2 * i + r]
+            b: i32
+            b = w[2 * i + r]
+            dst[i] += a * b
+
+@proc
+def dot(n: size, x: i8[n], w: i8[n], y: i32):
+    for k in seq(0, n):
+        y += i32(x[k]) * i32(w[k])
+
+@proc
+def rows(m: size, n: size, a: i8[m, n], x: i8[n], y: f32[m]):
+    for i in seq(0, m):
+        s: i32
+        s = 0
+        for k in seq(0, n):
+            s += i32(a[i, k]) * i32(x[k])
+        y[i] = 0.5 * f32(s)
+
+@proc
+def words(x: i16[16], w: i16[16], y: i32):
+    for k in seq(0, 16):
+        y += i32(x[k]) * i32(w[k])
+
+@proc
+def running(x: i8[16], y: i32[16], t: i32):
+    for k in seq(0, 16):
+        t += i32(x[k]) * i32(x[k])
+        y[k] = t
+
+@proc
+def scaled_blocks(m: size, n: size, q: i8[m, n, 16], d: f32[m, n], x: i8[n, 16], y: f32[m]):
+    for i in seq(0, m):
+        y[i] = 0.0
+        for b in seq(0, n):
+            s: i32
+            s = 0
+            for k in seq(0, 16):
+                s += i32(q[i, b, k]) * i32(x[b, k])
+            y[i] += d[i, b] * f32(s)
+
+@proc
+def quadratic(m: size, a: f32[8, 8], x: f32[m, 8], y: f32[m]):
+    for i in seq(0, m):
+        y[i] = 1.0
+        for b in seq(0, 8):
+            s: f32
+            s = 0.0
+            for k in seq(0, 8):
+                s += a[b, k] * x[i, k]
+            y[i] += x[i, b] * s
+
+@proc
+def long_words(m: size, x: i16[m, 8], w: i16[m, 8], y: f32):
+    for b in seq(0, m):
+        s: i32
+        s = 0
+        for k in seq(0, 8):
+            s += i32(x[b, k]) * i32(w[b, k])
+        y += f32(s)
+
+@proc
+def squares(m: size, x: f32[m, 8], y: f32):
+    for b in seq(0, m):
+        s: f32
+        s = 0.0
+        for k in seq(0, 8):
+            s += x[b, k]
+        y += s * s
+)";
+
+struct Machine : FourLanes {
+  Machine() : FourLanes(kLaneSums) {}
+};
+
+size_t count(const std::string& text, const std::string& word) {
+  size_t n = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++n;
+  return n;
+}
+
+TEST(Dots, are_of_the_groups_that_instructions_take) {
+  const Machine machine;
+  EXPECT_EQ(lane_groups(machine.unit), std::vector<int64_t>{2});
+}
+
+TEST(Dots, sum_neighbours_by_an_instruction) {
+  const Machine machine;
+  const ProcPtr p = machine.find("dot");
+  for (const int64_t chains : {1, 2, 4}) {
+    const ProcPtr q = optimize_dots(p, "k", machine.unit, chains);
+    EXPECT_GE(count(str(*q), "pairs("), 1u) << str(*q);
+    for (const int64_t n : {1, 7, 8, 23, 32, 100}) expect_same_result(p, q, str(*q), {{"n", n}});
+  }
+}
+
+TEST(Dots, of_several_rows_share_what_they_read) {
+  const Machine machine;
+  const ProcPtr p = machine.find("rows");
+  const ProcPtr q = optimize_dots(p, "k", machine.unit, 1, "i", 4);
+  EXPECT_EQ(count(str(*q), "pairs("), 4u + 1u) << str(*q);
+  for (const int64_t m : {1, 4, 7})
+    for (const int64_t n : {3, 8, 21}) expect_same_result(p, q, str(*q), {{"m", m}, {"n", n}});
+}
+
+TEST(Dots, refuse_what_no_instruction_sums) {
+  const Machine machine;
+  for (const char* name : {"words", "running"})
+    EXPECT_THROW((void)optimize_dots(machine.find(name), "k", machine.unit, 1), SchedulingError)
+        << name;
+}
+
+TEST(SumsOfSums, keep_lanes_over_all_blocks) {
+  const Machine machine;
+  for (const char* name : {"scaled_blocks", "quadratic"}) {
+    const ProcPtr p = machine.find(name);
+    for (const int64_t rows : {1, 3}) {
+      const ProcPtr q = optimize_sums_of_sums(p, "b", "k", machine.unit, "i", rows);
+      const std::string text = str(*q);
+      EXPECT_TRUE(reassociates(q));
+      // Added up once a row, behind the blocks.
+      EXPECT_EQ(count(text, "lanes("), rows == 1 ? 1u : 4u) << text;
+      EXPECT_EQ(count(text, "lanes_of_words"), 0u) << text;
+      for (const int64_t m : {1, 3, 5}) {
+        std::map<std::string, int64_t> sizes = {{"m", m}};
+        if (p->name == "scaled_blocks") sizes["n"] = 5;
+        expect_same_result(p, q, text, sizes);
+      }
+    }
+  }
+}
+
+// Of two words of 16 bits, or squared.
+TEST(SumsOfSums, refuse_what_may_wrap_around_or_is_no_factor) {
+  const Machine machine;
+  for (const char* name : {"long_words", "squares"})
+    EXPECT_THROW((void)optimize_sums_of_sums(machine.find(name), "b", "k", machine.unit),
+                 SchedulingError)
+        << name;
+}
+
+}  // namespace
+}  // namespace exotune
