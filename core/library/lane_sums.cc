@@ -203,6 +203,9 @@ std::vector<int64_t> lane_groups(const VectorUnit& unit) {
 ProcPtr optimize_dots(ProcPtr p, const std::string& loop, const VectorUnit& unit,
                       int64_t interleave, const std::string& outer, int64_t rows) {
   const std::vector<int64_t> groups = lane_groups(unit);
+  std::vector<Cursor> sums = require_loops(p, loop);
+  for (auto c = sums.rbegin(); c != sums.rend(); ++c)
+    if (sums_beside(c->as<For>()).size() > 1) p = fission_as_much_as_possible(p, at(p, c->path()));
   if (rows > 1) p = in_row_blocks(p, outer, loop, rows);
   std::vector<Cursor> loops = require_loops(p, loop);
   bool found = false;

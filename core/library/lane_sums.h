@@ -17,10 +17,11 @@ std::vector<int64_t> lane_groups(const VectorUnit& unit);
 /// for k: t += x[k] * w[k]
 ///   ->  acc = 0 ; for kv: for kl: for kg: acc[kl] += x[..] * w[..] ; for kl: t += acc[kl]
 ///
-/// at every loop over `loop` that is one sum into an element that stays, by an instruction that
-/// takes groups of neighbours; `interleave` accumulators, for `rows` iterations of `outer` at a
-/// time, which share what they read. What is left of k is summed behind, in vectors where there are
-/// whole ones. SchedulingError: no such loop, or no instruction fits it.
+/// at every loop over `loop` that is one sum into an element that stays, or several (each has a
+/// loop of its own then), by an instruction that takes groups of neighbours; `interleave`
+/// accumulators, for `rows` iterations of `outer` at a time, which share what they read. What is
+/// left of k is summed behind, in vectors where there are whole ones. SchedulingError: no such
+/// loop, or no instruction fits it.
 ///
 /// Proposed for dot products of narrow integers: 1, 2 or 4 accumulators, or several rows.
 ProcPtr optimize_dots(ProcPtr p, const std::string& loop, const VectorUnit& unit,
