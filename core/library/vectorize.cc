@@ -53,7 +53,7 @@ class LaneLoop {
     Path at = path_;
     for (int k = 0; k < loops_; ++k, at = sibling(at, 1)) {
       remove_guard_at(at);
-      if (!replace_at(at) && !replace_broadcast(at) && !replace_in_place(at))
+      if (!replace_at(at) && !replace_broadcast(at) && !replace_in_place(at) && !take_apart(at))
         refuse(stmt_at(*p_, at));
     }
     return p_;
@@ -176,6 +176,23 @@ class LaneLoop {
                           "add the instruction to the target, or choose another loop");
   }
 
+  // An instruction has the statement's shape and does not fit all the same (it wants an operand
+  // twice, say): as if there were none, operation by operation. `at` moves with the last loop.
+  bool take_apart(Path& at) {
+    LaneLoop apart(p_, Cursor::stmt(p_, at), unit_);
+    const StmtPtr s = stmt_at(*p_, apart.inner(0));
+    const Assign* a = s->as<Assign>();
+    const Reduce* r = s->as<Reduce>();
+    if (!a && !r) return false;
+    apart.misfits_ = misfits_;
+    if (!apart.misfits_.insert(shape_of(*s)).second) return false;
+    const std::vector<ExprPtr> parts = expr_children(a ? *a->rhs : *r->rhs);
+    if (std::all_of(parts.begin(), parts.end(), is_leaf)) return false;
+    p_ = apart.run();
+    at = sibling(apart.path_, apart.loops_ - 1);
+    return true;
+  }
+
   Path inner(int k) const {
     Path out = path_;
     if (guarded_) out.push_back({Child::kBody, 0});
@@ -254,7 +271,8 @@ class LaneLoop {
   // Unification is asked only where shapes agree.
   bool has_shape(ScalarType written, const StmtPtr& s) const {
     const auto shapes = shapes_.find(written);
-    return shapes != shapes_.end() && shapes->second.count(shape_of(*s));
+    const std::string shape = shape_of(*s);
+    return shapes != shapes_.end() && shapes->second.count(shape) && !misfits_.count(shape);
   }
   StmtPtr with_value(const StmtPtr& s, const ExprPtr& value) const {
     if (const Assign* a = s->as<Assign>()) return make_assign(a->name, a->idx, value);
@@ -392,6 +410,7 @@ class LaneLoop {
   Path path_;
   const VectorUnit& unit_;
   std::map<ScalarType, std::set<std::string>> shapes_;
+  std::set<std::string> misfits_;  // shapes that instructions have, and do not fit
   bool guarded_ = false;
   int loops_ = 1;
   static constexpr int kMostApplications = 1000;

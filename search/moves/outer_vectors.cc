@@ -35,6 +35,18 @@ Sums sums_in(const Outline& o, int loop) {
   return out;
 }
 
+// Scalars that the body begins and loops inside change: each of their steps waits for the last.
+std::set<Sym> carried_in(const Outline& o, int loop) {
+  std::set<Sym> begun, out;
+  for (const OutlineAccess& a : o.accesses)
+    if (a.writes() && a.what.idx.empty() && stands_in(a, loop) && a.loops.back() == loop)
+      begun.insert(a.what.buffer);
+  for (const OutlineAccess& a : o.accesses)
+    if (a.writes() && stands_in(a, loop) && a.loops.back() != loop && begun.count(a.what.buffer))
+      out.insert(a.what.buffer);
+  return out;
+}
+
 class OuterVectors {
  public:
   OuterVectors(const Outline& o, const Target& target, const ValueList& instructions,
@@ -95,8 +107,17 @@ class OuterVectors {
     if (!written_out_.count(loop))
       for (const int64_t vectors : {1, 2, 4}) add(loop, sums, -1, 1, vectors);
     const int rows = loop_at(loop).parent;
-    if (rows < 0 || sums.of.empty() || !shares(rows, loop)) return;
-    const int64_t room = registers_of(target_) - kOthers, each = std::ssize(sums.of);
+    if (rows < 0) return;
+    const int64_t room = registers_of(target_) - kOthers;
+    if (sums.of.empty() || !shares(rows, loop)) {
+      // Nothing is shared, but one row waits while the next is on its way.
+      const int64_t chains = std::ssize(carried_in(o_, loop));
+      for (const int64_t count : {4, 8, 2})
+        if (chains > 0 && count * chains <= room && loop_at(rows).extent.value_or(count) >= count)
+          add(loop, sums, rows, count, 1);
+      return;
+    }
+    const int64_t each = std::ssize(sums.of);
     std::set<int64_t> tried;
     for (const int64_t most : {room / each, int64_t{4}, room / (2 * each)}) {
       const int64_t count = std::min(most, loop_at(rows).extent.value_or(most));

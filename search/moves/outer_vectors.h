@@ -9,7 +9,8 @@ namespace exotune {
 
 /// for m: for i: { s = 0 ; for k: s += p[m, k] * x[i + k] ; y[m, i] = f(s) }
 ///   ->  vectors of i, the loop over k around them (optimize_level_1); some at a time; some rows
-///       of m at a time, whose sums share each vector of x (divide_loop, sink_copies)
+///       of m at a time, whose sums share each vector of x, or whose chains of values run side by
+///       side (divide_loop, sink_copies)
 ///
 /// For loops whose inner loops have the same bounds in all iterations, and whose elements lie side
 /// by side along it, or are read a few apart. Sums that are elements of arrays become scalars first

@@ -10,9 +10,11 @@ namespace exotune {
 
 namespace {
 
-bool same_index(const OutlineAccess& a, const OutlineAccess& b) {
-  return std::equal(a.what.idx.begin(), a.what.idx.end(), b.what.idx.begin(), b.what.idx.end(),
-                    [](const ExprPtr& x, const ExprPtr& y) { return affine_equal(x, y); });
+// So many elements from one another in all iterations: points of a stencil, parts of an element.
+bool neighbours(const OutlineAccess& a, const OutlineAccess& b) {
+  return std::equal(
+      a.what.idx.begin(), a.what.idx.end(), b.what.idx.begin(), b.what.idx.end(),
+      [](const ExprPtr& x, const ExprPtr& y) { return as_int(normalize(x - y)).has_value(); });
 }
 
 // What a window that may be empty left in an else branch often does nothing: some loop of it never
@@ -47,7 +49,7 @@ std::optional<Schedule> separate_operands(const Schedule& s, const Cursor& nest,
     const bool twice =
         std::any_of(o.accesses.begin(), o.accesses.end(), [&](const OutlineAccess& b) {
           return !b.writes() && b.what.buffer == a.what.buffer && is_prefix(top, b.what.stmt) &&
-                 !same_index(a, b);
+                 !neighbours(a, b);
         });
     const auto window = window_text(o, a, scope_at(*s.proc, top));
     if (!twice || !window) continue;

@@ -12,7 +12,8 @@ namespace exotune {
 /// For a buffer with several different reads in the nest at the top, one of which does not move
 /// along the loop in which the result is contiguous: that one's window is staged (stage_mem), which
 /// the core allows where the other reads are provably elsewhere. Register tiles then have two
-/// operands. Nothing: there is none, or the core refused.
+/// operands. Reads a constant distance apart are of one way. Nothing: there is none, or the core
+/// refused.
 std::optional<Schedule> separate_operands(const Schedule& s, const Cursor& nest,
                                           const std::map<std::string, int64_t>& sizes);
 
