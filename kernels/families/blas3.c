@@ -823,20 +823,26 @@ static inline struct exo_win_2${T}c ${p}as_it_stands(const ${real}* a, int64_t l
   return EXO_WINDOW2(exo_win_2${T}c, a, trans ? 1 : ld, trans ? ld : 1);
 }
 
-/* Of at most kFewest rows, columns and steps, by hand: a kernel would ask how many there are first.
+/* Of at most kFewest rows, columns and steps, by hand: a kernel would ask how many there are first, and compilers
+ * make vectors of loops, whose registers the entry point would save for every call.
  * C := alpha A B + beta C, the part of C that is told; what beta = 0 leaves out is not read. */
 enum { kFewest = 2 };
+EXO_FEW void ${p}put(${real} value, ${real} beta, ${real}* c) { *c = beta == 0 ? value : value + beta * *c; }
 EXO_FEW void ${p}few_products(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
                               struct exo_win_2${T}c a, struct exo_win_2${T}c b, ${real} beta, ${real}* C,
                               int64_t ldc) {
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = part == kUpperPart ? i : 0, end = part == kLowerPart ? i + 1 : n; j < end; ++j) {
-      const ${real}* const x = a.data + i * a.strides[0];
-      const ${real}* const y = b.data + j * b.strides[1];
-      ${real} sum = x[0] * y[0];
-      if (k > 1) sum += x[a.strides[1]] * y[b.strides[0]];
-      C[i * ldc + j] = beta == 0 ? alpha * sum : alpha * sum + beta * C[i * ldc + j];
-    }
+  const ${real} *x = a.data, *const y = b.data, *const z = y + b.strides[1];
+  const int64_t along = a.strides[1], down = b.strides[0];
+  const bool two = k > 1;
+  ${real} x0 = x[0], x1 = two ? x[along] : 0;
+  const ${real} y0 = y[0], y1 = two ? y[down] : 0, z0 = n > 1 ? z[0] : 0, z1 = n > 1 && two ? z[down] : 0;
+  ${p}put(alpha * (x0 * y0 + x1 * y1), beta, C);
+  if (n > 1 && part != kLowerPart) ${p}put(alpha * (x0 * z0 + x1 * z1), beta, C + 1);
+  if (m == 1) return;
+  x += a.strides[0], C += ldc;
+  x0 = x[0], x1 = two ? x[along] : 0;
+  if (part != kUpperPart) ${p}put(alpha * (x0 * y0 + x1 * y1), beta, C);
+  if (n > 1) ${p}put(alpha * (x0 * z0 + x1 * z1), beta, C + 1);
 }
 
 EXO_VECTORS void ${p}gemm_some(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
@@ -1461,22 +1467,24 @@ EXO_FEW void ${p}apply_few(bool solve, bool unit, bool right, bool lower, bool t
                            ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
   const bool turned = trans != right;
   const int64_t rows = right ? n : m, columns = right ? m : n, column = right ? ldb : 1;
-  int64_t down = turned ? 1 : lda, across = turned ? lda : 1, next = right ? 1 : ldb;
-  if (rows == 2 && lower != right) {
-    A += down + across, B += next;
-    down = -down, across = -across, next = -next;
+  if (rows == 1) {
+    const ${real} a = unit ? 1 : A[0];
+    const ${real} x = alpha * B[0];
+    B[0] = solve ? x / a : x * a;
+    if (columns == 1) return;
+    const ${real} y = alpha * B[column];
+    B[column] = solve ? y / a : y * a;
+    return;
   }
-  const ${real} first = unit ? 1 : A[0], last = unit || rows == 1 ? 1 : A[down + across];
-  for (int64_t j = 0; j < columns; ++j, B += column) {
-    ${real} x = alpha * B[0];
-    if (rows == 2) {
-      const ${real} y = alpha * B[next], z = solve ? y / last : y * last;
-      x = solve ? x - A[across] * z : x * first + A[across] * y;
-      B[next] = z;
-      B[0] = solve ? x / first : x;
-    } else {
-      B[0] = solve ? x / first : x * first;
-    }
+  const int64_t next = right ? 1 : ldb, from_end = lower != right;
+  const ${real} first = unit ? 1 : A[from_end ? lda + 1 : 0], last = unit ? 1 : A[from_end ? 0 : lda + 1];
+  const ${real} across = A[turned != from_end ? lda : 1];
+  ${real} *const above = B + (from_end ? next : 0), *const below = B + (from_end ? 0 : next);
+  for (int64_t j = 0;; j = column) { /* both columns, not a loop that is made vectors of */
+    const ${real} x = alpha * above[j], y = alpha * below[j], z = solve ? y / last : y * last;
+    below[j] = z;
+    above[j] = solve ? (x - across * z) / first : x * first + across * y;
+    if (columns == 1 || j == column) return;
   }
 }
 
