@@ -41,6 +41,7 @@ enum {
   kFourStrips = 4 * kStrip, /* columns that go back from there at once */
   kTinyTriangle = ${tiny_triangle}, /* rows and columns up to which a triangle is multiplied by in the entry point */
   kTinySolved = ${tiny_solved}, /* and solved with */
+  kPlainSolved = 5, /* where rows of B are solved for: a vector of each takes longer than its elements up to so many */
   kFewColumns = ${lanes} < 16 ? ${lanes} / 2 : 8, /* at the end of a row, up to which sums along the depth are formed */
   kRowsAtOnce = 256, /* of a first factor turned over, for the last few columns */
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
@@ -1442,14 +1443,19 @@ static void ${p}share_of_application(const void* job, int64_t k, int64_t of) {
     ${p}apply(p->task, p->right, p->lower, p->A, m, n, B, p->ldb);
 }
 
-/* A few rows and columns, in the entry point; from the right it is the transposed problem,
- * B A = (A' B')'. */
+/* A few rows and columns, in the entry point. From the left a kernel makes vectors of B's rows; a row that is solved for
+ * waits for all of a vector, up to kPlainSolved of them longer than for its elements. From the right it is the transposed
+ * problem, B A = (A' B')'. */
 static inline void ${p}apply_tiny(bool solve, bool unit, bool right, bool lower, bool trans, int64_t m, int64_t n,
                                   ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
   if (alpha != 1) ${p}scale_matrix(kWhole, m, n, alpha, B, ldb);
   if (alpha == 0) return;
   const bool turned = trans != right;
   const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A, turned ? 1 : lda, turned ? lda : 1);
+  if (!right && !(solve && m <= kPlainSolved)) {
+    ${p}kernel_for((struct ${p}task){solve, unit}, lower)(m, n, a, OUT2(B, ldb));
+    return;
+  }
   const struct exo_win_2${T} b = EXO_WINDOW2(exo_win_2${T}, B, right ? 1 : ldb, right ? ldb : 1);
   const int64_t rows = right ? n : m, columns = right ? m : n;
   if (solve && lower != right)
