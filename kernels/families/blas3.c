@@ -54,7 +54,8 @@ enum {
   kTinyProduct = ${tiny_product}, /* of those of two general factors that stand in the entry points */
   kTinyPart = ${tiny_part}, /* the same of those of which a triangle is computed: less to do, and more to set up otherwise */
   kTinyTwice = kTinyPart - 1, /* and of two such at once */
-  kMostPlain = ${plain} /* rows that take a second factor as it stands */
+  kMostPlain = ${plain}, /* rows that take a second factor as it stands */
+  kMostTurned = ${turned} / (int64_t)sizeof(${real}) /* elements of a transposed first factor beside one that does */
 };
 
 _Static_assert(EXO_DEPTH <= ${depth} && kDepth >= kStrip, "a strip goes by in pieces of the depth");
@@ -490,6 +491,12 @@ static inline bool ${p}crowded(int64_t ld, int64_t rows) {
   return shared > ${meet_b} && rows * exo_least(shared, 4096) > 8 * 4096;
 }
 
+/* Is a transposed first factor so large that its columns, of which each step reads a few elements, come from far every time?
+ * Packed in tiles they are read once for all columns of the result. */
+static inline bool ${p}large_turned(int64_t m, int64_t n, int64_t k) {
+  return m * k > kMostTurned && m > kFewRows && n > 2 * kStrip && k > 64;
+}
+
 /* C += alpha A B for m rows of A and n columns of B from these on, or only a part of square C. Strips of B are packed unless few
  * rows use them (fewer where many columns stand far apart); rows of A are where the kernel for packed ones takes
  * both, or where they are transposed, symmetric, or would share cache lines.
@@ -502,7 +509,8 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
   const bool plain_b = !B.trans && B.shape == kGeneral && !B.brain;
   /* What is read once, column by column. */
   const bool columns = A.shape == kGeneral && !A.brain && !A.trans && n <= kFewColumns && ${p}sums_along(false, m, n, k);
-  const bool pack_b = !plain_b || (!columns && (m > (n > kManyColumns ? kFewRows : kMostPlain) || (m > ${tile_rows} && ${p}crowded(B.ld, k))));
+  const bool pack_b = !plain_b || (!columns && (m > (n > kManyColumns ? kFewRows : kMostPlain) || (m > ${tile_rows} && ${p}crowded(B.ld, k)) ||
+                                       (A.trans && ${p}large_turned(m, n, k))));
   const bool pack_a = A.shape != kGeneral || A.brain || (A.trans && n > 2 * kStrip && k > 64) ||
                       (pack_b && m > kFewRows && n > kTiledColumns && k > kShallow / 2) ||
                       (n > kStrip && ${p}shared(A.ld) > ${meet_a});
@@ -635,13 +643,14 @@ static inline void ${p}multiply_tiny(enum exo_part part, int64_t m, int64_t n, i
 }
 
 /* Small products of matrices as they stand need no panels. */
-static inline bool ${p}needs_no_panels(int64_t m, int64_t n, int64_t k, int64_t ldb) {
-  return m <= kMostPlain && n <= kMostPlain && k <= kPlainDepth && !(m > ${tile_rows} && ${p}crowded(ldb, k));
+static inline bool ${p}needs_no_panels(int64_t m, int64_t n, int64_t k, bool transa, int64_t ldb) {
+  return m <= kMostPlain && n <= kMostPlain && k <= kPlainDepth && !(m > ${tile_rows} && ${p}crowded(ldb, k)) &&
+         !(transa && ${p}large_turned(m, n, k));
 }
 static inline bool ${p}goes_as_it_stands(enum exo_part part, int64_t m, int64_t n, int64_t k, struct ${p}factor A,
                                          struct ${p}factor B) {
   return part == kWhole && A.shape == kGeneral && B.shape == kGeneral && !B.trans &&
-         ${p}needs_no_panels(m, n, k, B.ld);
+         ${p}needs_no_panels(m, n, k, A.trans, B.ld);
 }
 
 /* A triangle of a few more: all of the product as well. */
@@ -793,7 +802,7 @@ EXO_OTHERS void ${p}gemm_panels(bool transa, bool transb, int64_t m, int64_t n, 
 EXO_OTHERS void ${p}gemm_rows(bool transa, bool transb, int64_t m, int64_t n, int64_t k, ${real} alpha,
                               const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta, ${real}* C,
                               int64_t ldc) {
-  if (transb || m == 0 || n == 0 || k == 0 || alpha == 0 || !${p}needs_no_panels(m, n, k, ldb) ||
+  if (transb || m == 0 || n == 0 || k == 0 || alpha == 0 || !${p}needs_no_panels(m, n, k, transa, ldb) ||
       m * n * k >= 2 * EXO_LEAST_PRODUCT) {
     ${p}gemm_panels(transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
   } else if (beta == 0) {
