@@ -433,6 +433,17 @@ def twice(A: f32[16, 24], C: f32[8, 16]):
   expect_same_result(p, apart->proc, str(*apart->proc));
 }
 
+TEST(Separation, leaves_the_parts_of_an_element_together) {
+  const ProcPtr p = parsed(R"(
+@proc
+def parts(a: f32[8, 2], x: f32[8, 16]):
+    for i in seq(0, 8):
+        for j in seq(0, 16):
+            x[i, j] = a[i, 0] * x[i, j] + a[i, 1]
+)");
+  EXPECT_FALSE(separate_operands({p, {}, false}, Cursor::stmt(p, {{Child::kBody, 0}}), {}));
+}
+
 TEST(Transposition, copies_what_the_nest_reads_of_an_operand) {
   const ProcPtr p = parsed(R"(
 @proc

@@ -5,6 +5,7 @@
 
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
+#include "core/library/level1.h"
 #include "tests/core/library/four_lanes.h"
 #include "tests/search/same_result.h"
 
@@ -71,6 +72,37 @@ def pairs(dst: [i32][4] @ V4, x: [i8][8] @ DRAM, w: [i8][8] @ DRAM):
             b: i32
             b = w[2 * i + r]
             dst[i] += a * b
+
+@instr("resonate")
+def resonate(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4, c: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(a, 0) == 1
+    assert stride(b, 0) == 1
+    assert stride(c, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = a[i] * b[i] - b[i] * c[i] + c[i]
+
+@instr("less_product")
+def less_product(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4, c: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(a, 0) == 1
+    assert stride(b, 0) == 1
+    assert stride(c, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = c[i] - a[i] * b[i]
+
+@instr("plus")
+def plus(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(a, 0) == 1
+    assert stride(b, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = a[i] + b[i]
+
+@proc
+def five_operands(x: f32[5, 8], y: f32[8]):
+    for k in seq(0, 8):
+        y[k] = x[0, k] * x[1, k] - x[2, k] * x[3, k] + x[4, k]
 
 @proc
 def dot(n: size, x: i8[n], w: i8[n], y: i32):
@@ -177,6 +209,16 @@ TEST(Dots, refuse_what_no_instruction_sums) {
   for (const char* name : {"words", "running"})
     EXPECT_THROW((void)optimize_dots(machine.find(name), "k", machine.unit, 1), SchedulingError)
         << name;
+}
+
+// An instruction of the statement's shape wants two of its operands twice.
+TEST(Vectorize, takes_apart_what_has_the_shape_of_an_instruction_and_does_not_fit) {
+  const Machine machine;
+  const ProcPtr p = machine.find("five_operands");
+  const ProcPtr q = optimize_level_1(p, "k", machine.unit, 1);
+  EXPECT_EQ(count(str(*q), "resonate("), 0u) << str(*q);
+  EXPECT_EQ(count(str(*q), "less_product("), 1u) << str(*q);
+  expect_same_result(p, q, str(*q));
 }
 
 TEST(SumsOfSums, keep_lanes_over_all_blocks) {

@@ -36,12 +36,17 @@ MASKED_MOVES(ps, __m512, float, 16, __mmask16)
 MASKED_MOVES(pd, __m512d, double, 8, __mmask8)
 MASKED_MOVES(epi32, __m512i, int32_t, 16, __mmask16)
 MASKED_MOVES(epi16, __m512i, int16_t, 32, __mmask32)
+MASKED_MOVES(epi8, __m512i, int8_t, 64, __mmask64)
 MASKED_MOVES(ps256, __m256, float, 8, __mmask8)
 MASKED_MOVES(epi16x16, __m256i, int16_t, 16, __mmask16)
 MASKED_MOVES(epi8x16, __m128i, int8_t, 16, __mmask16)
 #define _mm512_mask_loadu_ps sub_mask_loadu_ps
 #define _mm512_mask_loadu_pd sub_mask_loadu_pd
 #define _mm512_mask_loadu_epi32 sub_mask_loadu_epi32
+#undef _mm512_mask_loadu_epi8
+#define _mm512_mask_loadu_epi8 sub_mask_loadu_epi8
+#undef _mm512_mask_storeu_epi8
+#define _mm512_mask_storeu_epi8 sub_mask_storeu_epi8
 #undef _mm512_mask_loadu_epi16
 #define _mm512_mask_loadu_epi16 sub_mask_loadu_epi16
 #undef _mm512_maskz_loadu_ps
