@@ -111,6 +111,16 @@ void Checker::boolean(const ExprPtr& e, const SourceLocation& where) {
   fail(e->where.known() ? e->where : where, str(e) + " is not a condition");
 }
 
+namespace {
+
+// The one of the two that holds more of the other's values.
+ScalarType wider(ScalarType a, ScalarType b) {
+  if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
+  return bytes_of(a) >= bytes_of(b) ? a : b;
+}
+
+}  // namespace
+
 // Literals have no precision of their own; two operands that have one must agree, since a silent
 // conversion would round where nobody asked.
 std::optional<ScalarType> Checker::one_precision(std::optional<ScalarType> a,
@@ -118,9 +128,11 @@ std::optional<ScalarType> Checker::one_precision(std::optional<ScalarType> a,
                                                  const SourceLocation& where) {
   if (!a || *a == ScalarType::kR) return b ? b : a;
   if (!b || *b == ScalarType::kR || *a == *b) return a;
+  const ScalarType wide = wider(*a, *b);
   fail(where,
        std::string("mixed precisions in one operator: ") + name_of(*a) + " and " + name_of(*b),
-       "an assignment casts: bind one side to a buffer of the other's precision");
+       std::string("write `") + name_of(wide) + "(..)` around what is " +
+           name_of(wide == *a ? *b : *a) + ", or assign it to a scalar of that type");
 }
 
 std::optional<ScalarType> Checker::data(const ExprPtr& e, const SourceLocation& where_in) {
@@ -163,20 +175,25 @@ std::optional<ScalarType> Checker::function(const Extern& n, const ExprPtr& e,
       if (!t) t = own;
       continue;
     }
-    if (first && *t != *own)
+    if (first && *t != *own) {
+      const ScalarType wide = wider(*t, *own);
+      const ExprPtr& narrow = wide == *t ? a : first;
       fail(where,
            "mixed precisions in `" + n.fn + "`: " + str(first) + " is " + name_of(*t) + ", and " +
                str(a) + " is " + name_of(*own),
            std::string(n.fn == "select" ? "what is compared and what is chosen have one precision: "
                                         : "all arguments have one precision: ") +
-               "cast by an assignment to a buffer, or write `" + name_of(*t) + "(" + str(a) + ")`");
+               "cast by an assignment to a buffer, or write `" + name_of(wide) + "(" + str(narrow) +
+               ")`");
+    }
     first = a;
     t = own;
   }
   const Function* f = find_function(n.fn);
   if (!f) fail(where, "there is no function " + n.fn);
   if (t && !is_float(*t) && !f->on_integers)
-    fail(where, n.fn + " is not defined on " + name_of(*t) + ": " + str(e));
+    fail(where, n.fn + " is not defined on " + name_of(*t) + ": " + str(e),
+         "write `f32(" + str(first) + ")`, or another precision");
   return t;
 }
 

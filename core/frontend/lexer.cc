@@ -19,13 +19,17 @@ constexpr std::array<std::string_view, 30> kOperators = {
     "/",  "%",  "<",  ">",  "=",  "(",  ")",  "[",  "]",  "{",  "}",  ",",  ":", ".", ";"};
 
 // What other languages have and this one does not, with what to write instead.
-constexpr const char* kNoBits = "there are no bit operations on data; of sizes `n / 4` is `n >> 2`";
+constexpr const char* kNoBits =
+    "there are no bit operations on data: of an unsigned byte `q / 16` is `q >> 4`, and "
+    "`q - 16 * (q / 16)` is `q & 15`; of sizes `n / 4` is `n >> 2`";
 constexpr std::array<std::pair<std::string_view, const char*>, 9> kForeign = {{
     {"<<", kNoBits},
     {">>", kNoBits},
     {"&&", "write `and`"},
     {"||", "write `or`"},
-    {"&", "write `and` between conditions; there are no bit operations on data"},
+    {"&",
+     "write `and` between conditions; there are no bit operations on data, of an unsigned byte "
+     "`q - 16 * (q / 16)` is `q & 15`"},
     {"|", "write `or` between conditions; there are no bit operations on data"},
     {"^", "write `!=` between conditions; there are no bit operations on data"},
     {"~", "write `not` before a condition; there are no bit operations on data"},

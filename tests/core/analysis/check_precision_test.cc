@@ -81,6 +81,18 @@ TEST(Check, arguments_of_one_function_have_one_precision) {
             std::string::npos);
 }
 
+// The hint never asks for a type that loses what the other holds.
+TEST(Check, the_narrower_of_two_precisions_is_cast) {
+  const auto hint = [](const std::string& statement) {
+    return said_by(
+        [&] { check(*parse("@proc\ndef f(x: f32, b: i8, w: i32, d: f64):\n    " + statement)); });
+  };
+  EXPECT_NE(hint("w = select(b, 0, w, 1)\n").find("write `i32(b)`"), std::string::npos);
+  EXPECT_NE(hint("d = d * x\n").find("write `f64(..)` around what is f32"), std::string::npos);
+  EXPECT_NE(hint("x = w + x\n").find("write `f32(..)` around what is i32"), std::string::npos);
+  EXPECT_NE(hint("x = sqrt(w)\n").find("write `f32(w)`"), std::string::npos);
+}
+
 TEST(Check, functions_of_reals_take_no_integers) {
   EXPECT_EQ(refusal("@proc\ndef f(x: i32):\n    x = log(x)\n"),
             "log is not defined on i32: log(x)");
