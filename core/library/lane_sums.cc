@@ -202,7 +202,11 @@ std::vector<int64_t> lane_groups(const VectorUnit& unit) {
 
 ProcPtr optimize_dots(ProcPtr p, const std::string& loop, const VectorUnit& unit,
                       int64_t interleave, const std::string& outer, int64_t rows) {
+  if (interleave < 1 || rows < 1)
+    throw SchedulingError("optimize_dots: at least one accumulator and one row");
   const std::vector<int64_t> groups = lane_groups(unit);
+  if (groups.empty())
+    throw SchedulingError("optimize_dots: no instruction takes groups of neighbours");
   std::vector<Cursor> sums = require_loops(p, loop);
   for (auto c = sums.rbegin(); c != sums.rend(); ++c)
     if (sums_beside(c->as<For>()).size() > 1) p = fission_as_much_as_possible(p, at(p, c->path()));
@@ -282,6 +286,7 @@ ProcPtr sums_of_sums_at(ProcPtr p, const Cursor& outer, const SumSite& site, int
 
 ProcPtr optimize_sums_of_sums(ProcPtr p, const std::string& outer, const std::string& inner,
                               const VectorUnit& unit, const std::string& row, int64_t rows) {
+  if (rows < 1) throw SchedulingError("optimize_sums_of_sums: at least one row");
   std::vector<int64_t> groups = lane_groups(unit);
   groups.push_back(1);
   if (rows > 1) {

@@ -221,6 +221,17 @@ TEST(Vectorize, takes_apart_what_has_the_shape_of_an_instruction_and_does_not_fi
   expect_same_result(p, q, str(*q));
 }
 
+TEST(Dots, are_at_least_one_and_need_an_instruction) {
+  const Machine machine;
+  const ProcPtr p = machine.find("rows");
+  EXPECT_THROW((void)optimize_dots(p, "k", machine.unit, 0), SchedulingError);
+  EXPECT_THROW((void)optimize_dots(p, "k", machine.unit, 1, "i", -2), SchedulingError);
+  VectorUnit bare = machine.unit;
+  bare.instrs.clear();
+  EXPECT_THROW((void)optimize_dots(p, "k", bare, 1), SchedulingError);
+  EXPECT_THROW((void)optimize_sums_of_sums(p, "i", "k", machine.unit, "", 0), SchedulingError);
+}
+
 TEST(SumsOfSums, keep_lanes_over_all_blocks) {
   const Machine machine;
   for (const char* name : {"scaled_blocks", "quadratic"}) {
