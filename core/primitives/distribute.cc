@@ -36,9 +36,11 @@ class FactorOfSum {
     for (size_t k = others_.size(); k-- > 0;) term = others_[k] * term;
     rw.replace_keep(sum_path_, make_reduce(into_->name, into_->idx, term, ReduceOp::kAdd));
     rw.erase(sibling(loop_, 1), last_.back().index - loop_.back().index);
-    if (converted_)
-      rw.insert(sum_path_,
-                {stmt_at(*p_, sibling(last_, -2)), make_assign(converted_->name, {}, sum_->rhs)});
+    if (converted_) {
+      const Alloc& made = *stmt_at(*p_, sibling(last_, -2))->as<Alloc>();
+      rw.insert(sum_path_, {make_alloc(made.name, made.type, made.mem),
+                            make_assign(converted_->name, {}, sum_->rhs)});
+    }
     rw.erase(begun, 1);
     require_parallel_loops(rw.proc(), begun, kDistribute);
     return rw.finish(kDistribute, std::move(args));

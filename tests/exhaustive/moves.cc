@@ -148,7 +148,7 @@ class Collector {
     add("merge_writes", at(a), [=, p = p_] { return merge_writes(p, both); });
     if (a.is<Assign>() && b.is<For>())
       add("lift_reduce_constant", at(a), [=, p = p_] { return lift_reduce_constant(p, both); });
-    if (a.is<For>() && b.is<Reduce>())
+    if ((a.is<For>() || a.is<Assign>()) && b.is<Reduce>())
       add("distribute_factor", at(b), [=, p = p_] { return distribute_factor(p, b); });
     if (a.is<For>() && b.is<For>())
       add("join_loops", at(a), [=, p = p_] { return join_loops(p, a, b); });
