@@ -149,7 +149,7 @@ ProcPtr dots_at(ProcPtr p, const SumSite& site, int64_t group, const VectorUnit&
   return p;
 }
 
-// `attempt` with the groups that the unit has, the largest first, then as `last` says.
+// `attempt` with each of the groups until one is accepted; false: none was, and `why` the last.
 bool with_groups(ProcPtr& p, const std::vector<int64_t>& groups,
                  const std::function<ProcPtr(ProcPtr, int64_t)>& attempt, std::string& why) {
   for (const int64_t group : groups) try {

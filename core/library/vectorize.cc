@@ -28,8 +28,7 @@ class LaneLoop {
  public:
   LaneLoop(ProcPtr p, Cursor loop, const VectorUnit& unit)
       : p_(std::move(p)), path_(loop.path()), unit_(unit), shapes_(shapes_of(unit.instrs)) {
-    const Block& body = body_of(*stmt_at(*p_, path_));
-    guarded_ = body.size() == 1 && body[0]->as<If>() && orelse_of(*body[0]).empty();
+    look_for_guard();
   }
 
   ProcPtr run() {
@@ -60,6 +59,17 @@ class LaneLoop {
   }
 
  private:
+  // One of the loops that `of` became.
+  LaneLoop(const LaneLoop& of, const Path& loop) : LaneLoop(of) {
+    path_ = loop;
+    loops_ = 1;
+    look_for_guard();
+  }
+  void look_for_guard() {
+    const Block& body = body_of(*stmt_at(*p_, path_));
+    guarded_ = body.size() == 1 && body[0]->as<If>() && orelse_of(*body[0]).empty();
+  }
+
   // The instructions in the target's order; the first that unifies is taken, so targets list the
   // more powerful ones first.
   bool replace_at(const Path& at) {
@@ -179,12 +189,11 @@ class LaneLoop {
   // An instruction has the statement's shape and does not fit all the same (it wants an operand
   // twice, say): as if there were none, operation by operation. `at` moves with the last loop.
   bool take_apart(Path& at) {
-    LaneLoop apart(p_, Cursor::stmt(p_, at), unit_);
+    LaneLoop apart(*this, at);
     const StmtPtr s = stmt_at(*p_, apart.inner(0));
     const Assign* a = s->as<Assign>();
     const Reduce* r = s->as<Reduce>();
     if (!a && !r) return false;
-    apart.misfits_ = misfits_;
     if (!apart.misfits_.insert(shape_of(*s)).second) return false;
     const std::vector<ExprPtr> parts = expr_children(a ? *a->rhs : *r->rhs);
     if (std::all_of(parts.begin(), parts.end(), is_leaf)) return false;
