@@ -41,7 +41,7 @@ enum {
   kFourStrips = 4 * kStrip, /* columns that go back from there at once */
   kTinyTriangle = ${tiny_triangle}, /* rows and columns up to which a triangle is multiplied by in the entry point */
   kTinySolved = ${tiny_solved}, /* and solved with */
-  kPlainSolved = 5, /* where rows of B are solved for: a vector of each takes longer than its elements up to so many */
+  kPlainSolved = ${plain_solved}, /* where rows of B are solved for: a vector of each takes longer than its elements up to so many */
   kFewColumns = ${lanes} < 16 ? ${lanes} / 2 : 8, /* at the end of a row, up to which sums along the depth are formed */
   kRowsAtOnce = 256, /* of a first factor turned over, for the last few columns */
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
