@@ -91,7 +91,8 @@ class Runner {
                                        const RunOptions& options) = 0;
   /// Calls `candidate` once on `inputs` (as TestCase::inputs) and judges nothing: where the
   /// interpreter would take too long, what must come out is what the code of the nest as written
-  /// computes. A runner that cannot says so in the cause.
+  /// computes. Elements that it leaves alone are NaN, integers, too. A runner that cannot says so
+  /// in the cause.
   virtual Evaluation evaluate(const Candidate& candidate,
                               const std::vector<std::vector<double>>& inputs,
                               double timeout_seconds);

@@ -244,6 +244,11 @@ class Compiled : public Reference {
     if (!e.cause.empty())
       throw Error(Diagnostic{{}, "the procedure as written: " + e.cause, {}, {}},
                   ExitCode::kUnavailable);
+    // Only what nobody wrote is not a number there.
+    for (size_t a = 0; a < e.outputs.size(); ++a)
+      if (as_written_.args[a].is_data() && !is_floating(as_written_.args[a].type))
+        for (double& v : e.outputs[a])
+          if (std::isnan(v)) v = poison_value();
     return std::move(e.outputs);
   }
   bool has_exact() const override { return false; }

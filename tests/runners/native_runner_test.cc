@@ -257,6 +257,20 @@ TEST(NativeRunner, what_one_call_leaves_behind_is_told) {
   EXPECT_NE(runner.evaluate(with_body("abort();"), test.inputs, 20).cause, "");
 }
 
+// An integer has no poison of its own: one that looks like it was computed, or left alone.
+TEST(NativeRunner, integers_that_a_call_leaves_alone_are_told) {
+  NativeRunner runner(toolchain());
+  const std::vector<ArgSpec> args = {ArgSpec::tensor("y", ElementType::kI32, {4}, false, true)};
+  const Candidate some = with_body("y[0] = 7;\ny[2] = 0x55555555;", args, "int32_t* restrict y");
+  const Evaluation e = runner.evaluate(some, {{}}, 20);
+  ASSERT_EQ(e.cause, "");
+  ASSERT_EQ(e.outputs.at(0).size(), 4u);
+  EXPECT_EQ(e.outputs[0][0], 7);
+  EXPECT_TRUE(std::isnan(e.outputs[0][1]));
+  EXPECT_EQ(e.outputs[0][2], 0x55555555);
+  EXPECT_TRUE(std::isnan(e.outputs[0][3]));
+}
+
 // Code that can be called once: a trial of it is ok because its evaluation's call serves.
 TEST(NativeRunner, a_long_evaluation_is_the_trial_of_the_same_code_on_the_same_data) {
   const std::string file =
