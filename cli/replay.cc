@@ -5,6 +5,7 @@
 #include "core/analysis/queries.h"
 #include "core/cursor/provenance.h"
 #include "core/library/script.h"
+#include "hw/half_width.h"
 
 namespace exotune::cli {
 namespace {
@@ -32,14 +33,15 @@ ScriptNames script_names(Workspace& workspace, const KernelInput& input,
     out.targets.push_back(workspace.targets().load(name));
   if (out.targets.empty()) out.targets.push_back(workspace.target("", input.proc.get()));
 
+  const TargetPtr half = half_width_of(*out.targets.front());
   std::vector<const Module*> libraries;
   for (const TargetPtr& each : out.targets) libraries.push_back(&each->library);
+  if (half) libraries.push_back(&half->library);
   out.environment = script_environment(input.module, libraries);
   out.environment.start = input.proc;
-  ValueList instructions;
-  for (const ProcPtr& instruction : out.targets.front()->instructions())
-    instructions.emplace_back(instruction);
-  out.environment.names["instrs"] = Value(std::move(instructions));
+  // Of the target alone, whatever else the file imports.
+  const std::vector<ProcPtr> own = out.targets.front()->instructions();
+  out.environment.names[kInstructionList] = Value(ValueList(own.begin(), own.end()));
   return out;
 }
 

@@ -7,11 +7,13 @@
 #include <numeric>
 #include <set>
 
+#include "hw/half_width.h"
 #include "hw/machine_model.h"
 #include "search/dp/ahead_layout.h"
 #include "search/moves/dot_tiles.h"
 #include "search/moves/gathers.h"
 #include "search/moves/stencils.h"
+#include "search/short_rows.h"
 #include "search/steps/builders.h"
 #include "search/tuning_context.h"
 #include "search/turns.h"
@@ -152,7 +154,8 @@ void Proposals::search() {
   std::vector<Family> families, behind;
   for (std::vector<BeamState>& of_start : found.of_starts)
     (least_cycles({&of_start}) < as_written ? families : behind).push_back({std::move(of_start)});
-  for (std::vector<BeamState>* family : {&found.plans, &found.large_plans, &found.programs})
+  for (std::vector<BeamState>* family :
+       {&found.plans, &found.large_plans, &found.narrow, &found.programs})
     families.push_back({std::move(*family)});
   std::move(behind.begin(), behind.end(), std::back_inserter(families));
   for (std::vector<BeamState>* family : {&found.streamed, &found.around, &found.beams})
@@ -193,6 +196,7 @@ void Proposals::search(FoundFamilies& found) {
   const bool settled = request_.effort == Effort::kEstimate && planned && request_.threads == 1 &&
                        run_.result.statistics.dp->dividing;
   const bool beams_too = !planned || (by_beam && !settled);
+  if (by_beam && !form.tiled) found.narrow = narrow_programs();
   if (by_beam && (!form.known || (form.neighbours && !form.tiled))) found.programs = programs();
   // Before what stands around the plans: a search that is cut short has both.
   if (beams_too) found.beams = beams();
@@ -269,6 +273,28 @@ std::vector<BeamState> Proposals::programs() {
   return for_threads(std::move(found.states));
 }
 
+std::vector<BeamState> Proposals::narrow_programs() {
+  constexpr double kShareOfNarrow = 0.3;  // of the time: of wider vectors there is more to find
+  if (request_.partial || !request_.target->vector_memory ||
+      !has_rows_of_half(outline_of(*start().proc, run_.sizes), *request_.target))
+    return {};
+  half_ = half_width_of(*request_.target);
+  if (!half_) return {};
+  half_context_ = context_;
+  half_context_.instructions =
+      allowed_instructions(instruction_values(*half_), context_.constraints);
+  half_context_.weights = weights_of(*half_, request_.machine, &run_.store,
+                                     request_.kernel.operation(), request_.costs);
+  ProgramSearchRequest ask = program_request();
+  ask.target = half_.get();
+  ask.context = &half_context_;
+  narrow_program_ = std::make_unique<ProgramSearch>(ask);
+  const Deadline mine = deadline_.within(kShareOfNarrow * deadline_.left());
+  ProgramSearchResult found = narrow_program_->run(start(), deadlines_within(mine));
+  count(found, run_.result.statistics);
+  return for_threads(std::move(found.states));
+}
+
 std::vector<BeamState> Proposals::for_threads(std::vector<BeamState> programs) const {
   if (request_.threads < 2) return programs;
   std::vector<BeamState> out;
@@ -291,8 +317,9 @@ ProgramSearchRequest Proposals::program_request() const {
 
 bool Proposals::add_recombined(const std::map<std::string, double>& seconds,
                                const Deadline& deadline) {
-  if (!program_ && starts_.size() == 0) return false;
-  if (program_) add(program_->recombine(seconds, deadline));
+  if (!program_ && !narrow_program_ && starts_.size() == 0) return false;
+  for (const auto* program : {&program_, &narrow_program_})
+    if (*program) add((*program)->recombine(seconds, deadline));
   add(starts_.recombine(seconds, deadline));
   return true;
 }

@@ -63,7 +63,7 @@ class Proposals {
   };
   /// By where they come from, in the order in which they take turns.
   struct FoundFamilies {
-    std::vector<BeamState> plans, large_plans, programs, streamed, around, beams;
+    std::vector<BeamState> plans, large_plans, narrow, programs, streamed, around, beams;
     std::vector<std::vector<BeamState>> of_starts;
   };
   Form form() const;
@@ -86,7 +86,9 @@ class Proposals {
   /// Plans made of the kernel; refusals are counted.
   std::vector<BeamState> performed_plans(const DpPlans& found);
   std::vector<BeamState> programs();  // of the search over whole programs
-  std::vector<BeamState> beams();     // with threads, one beam for each loop they may share
+  /// As programs(), with vectors of half the width, where rows are that short.
+  std::vector<BeamState> narrow_programs();
+  std::vector<BeamState> beams();  // with threads, one beam for each loop they may share
   std::vector<BeamState> around(const std::vector<BeamState>& good, size_t most,
                                 const Deadline& deadline);
   TargetFigures figures_here() const;
@@ -126,6 +128,9 @@ class Proposals {
   std::set<std::string> for_large_;         // by text_hash: see is_for_large
   Deadline deadline_;                       // of the search
   std::unique_ptr<ProgramSearch> program_;  // null: nobody asked it
+  TargetPtr half_;                          // as these two: null where no row is that short
+  BeamContext half_context_;
+  std::unique_ptr<ProgramSearch> narrow_program_;
   Starts starts_;
 };
 

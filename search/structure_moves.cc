@@ -11,6 +11,7 @@
 #include "search/moves/filters.h"
 #include "search/moves/guards.h"
 #include "search/moves/inner_storage.h"
+#include "search/moves/invariants.h"
 #include "search/moves/own_arrays.h"
 #include "search/moves/quotients.h"
 #include "search/moves/recurrences.h"
@@ -42,6 +43,11 @@ Found all(const std::string& move, std::vector<Schedule> schedules) {
 
 Found unguarded(const Schedule& s, const StructureContext& /*c*/) {
   return one("no guards", without_guards(s));
+}
+
+// What every iteration computes alike, once.
+Found invariants(const Schedule& s, const StructureContext& /*c*/) {
+  return one("invariants in front", invariants_in_front(s));
 }
 
 // Iterations that share something by twos or fours: loops of their own.
@@ -158,10 +164,22 @@ Found fused_sweeps(const Schedule& s, const StructureContext& /*c*/) {
 }
 
 constexpr StructureMove kBeforeDistribution[] = {
-    streams,         turned_blocks,  components,        unguarded,
-    whole_quotients, blocks_of_rows, rows_side_by_side, recurrence_blocks,
-    closure_blocks,  skewed,         by_columns,        chains,
-    filters,         factors_inside, separable_windows,
+    invariants,
+    rows_side_by_side,
+    streams,
+    turned_blocks,
+    components,
+    unguarded,
+    whole_quotients,
+    blocks_of_rows,
+    recurrence_blocks,
+    closure_blocks,
+    skewed,
+    by_columns,
+    chains,
+    filters,
+    factors_inside,
+    separable_windows,
 };
 constexpr StructureMove kAfterDistribution[] = {own_arrays, fused, staged_rows, fused_sweeps};
 

@@ -17,10 +17,15 @@ struct Arg {
 };
 
 /// Present on an `@instr`: the body is the meaning, the template is the C it becomes.
+/// The instructions of a script's target, in its text.
+inline constexpr char kInstructionList[] = "instrs";
+
 struct InstrInfo {
   std::string c_template;
   std::string c_global;
   double cost = 1.0;  // reciprocal throughput, cycles
+  /// What a schedule's text calls the list of instructions that it is one of.
+  std::string list = kInstructionList;
 };
 
 /// How a proc came to be: opaque here, see core/cursor/provenance.h.

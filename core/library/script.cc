@@ -112,18 +112,16 @@ class Evaluator {
     }
   }
 
-  // A constraint on instructions changes what `instrs` means from here on, for the script's own
-  // calls and for the searches it starts alike.
-  // Adds a constraint; `instrs` follows.
+  // Adds a constraint. One on instructions changes what `instrs` means from here on (and each list
+  // of other vectors), for the script's own calls and for the searches it starts alike.
   void constrain(ScriptConstraint c) {
     constraints_.push_back(std::move(c));
-    const auto own = bindings_.find("instrs");
-    const auto given = env_.names.find("instrs");
-    const Value* instrs = own != bindings_.end()      ? &own->second
-                          : given != env_.names.end() ? &given->second
-                                                      : nullptr;
-    const ValueList* list = instrs ? instrs->as<ValueList>() : nullptr;
-    if (list) bindings_["instrs"] = Value(allowed_instructions(*list, constraints_));
+    for (const auto& [name, given] : env_.names) {
+      if (name.rfind(kInstructionList, 0) != 0) continue;
+      const auto own = bindings_.find(name);
+      const ValueList* list = (own != bindings_.end() ? own->second : given).as<ValueList>();
+      if (list) bindings_[name] = Value(allowed_instructions(*list, constraints_));
+    }
   }
 
   // Results that are tuples bring their procedure first; a script that writes `p = f(p)` for such

@@ -1,5 +1,6 @@
 // What a script's evaluator is given and what it hands on: the names in sight, and holes with the
 // constraints that hold there.
+#include <algorithm>
 #include <set>
 
 #include "core/library/script_parts.h"
@@ -69,24 +70,39 @@ ScriptHole script_hole(const std::vector<Value>& positional,
   return hole;
 }
 
+namespace {
+
+// Is it the library of other vectors than the script's target is for?
+bool is_listed_apart(const Module& library) {
+  return std::any_of(library.procs.begin(), library.procs.end(), [](const ProcPtr& p) {
+    return p->instr && p->instr->list != kInstructionList;
+  });
+}
+
+}  // namespace
+
 ScriptEnvironment script_environment(const Module& file,
                                      const std::vector<const Module*>& libraries) {
   ScriptEnvironment env;
   add_names(file, env.names);
   for (const Module* m : libraries) add_names(*m, env.names);
-  // `instrs`: every instruction in sight, for operators that choose among them.
-  ValueList instrs;
+  // `instrs`: every instruction in sight, for operators that choose among them; those that are
+  // listed apart have a name of their own.
+  std::map<std::string, ValueList> lists = {{kInstructionList, {}}};
   for (const Module* m : libraries)
-    for (const ProcPtr& p : m->procs)
-      if (p->instr) instrs.emplace_back(p);
+    for (const auto* procs : {&m->procs, &m->imported_procs})
+      for (const ProcPtr& p : *procs)
+        if (p->instr) lists[p->instr->list].emplace_back(p);
   for (const ProcPtr& p : file.procs)
-    if (p->instr) instrs.emplace_back(p);
-  env.names.emplace("instrs", Value(std::move(instrs)));
+    if (p->instr) lists[kInstructionList].emplace_back(p);
+  for (auto& [name, instructions] : lists) env.names.emplace(name, Value(std::move(instructions)));
   // `machine`: the vector registers, where there is one kind of them.
   std::set<MemoryPtr> registers;
-  for (const Module* m : libraries)
+  for (const Module* m : libraries) {
+    if (is_listed_apart(*m)) continue;
     for (const auto& [name, memory] : m->memories)
       if (memory->kind == MemoryKind::kVector) registers.insert(memory);
+  }
   if (registers.size() == 1) env.names.emplace("machine", Value(*registers.begin()));
   std::vector<ProcPtr> procs = file.user_procs();
   if (procs.size() == 1) env.start = procs[0];

@@ -14,9 +14,12 @@ constexpr size_t kLongNote = 400;            // a procedure, not a reason
 
 // What a script's target gives has one name there: the instructions that vectors are made of.
 std::string argument_text(const Param* parameter, const Value& v) {
+  const ValueList* list = v.as<ValueList>();
   const bool targets = parameter && parameter->kind == ParamKind::kProcs &&
-                       parameter->name == "instructions" && v.as<ValueList>();
-  return targets ? "instrs" : v.str();
+                       parameter->name == "instructions" && list;
+  if (!targets) return v.str();
+  const ProcPtr* first = list->empty() ? nullptr : list->front().as<ProcPtr>();
+  return first && (*first)->instr ? (*first)->instr->list : kInstructionList;
 }
 
 // As a script would have it: a step that was found is copied into a schedule by hand without a

@@ -9,7 +9,7 @@
 #include "core/library/script.h"
 #include "core/library/transposition.h"
 #include "core/primitives/primitives.h"
-#include "search/families/half_width.h"
+#include "hw/half_width.h"
 #include "search/families/versions.h"
 
 namespace exotune::families {
@@ -76,12 +76,6 @@ std::string blocks_of(int lanes) {
   return text;
 }
 
-ValueList instructions_of(const Target& target) {
-  ValueList instructions;
-  for (const ProcPtr& instruction : target.instructions()) instructions.emplace_back(instruction);
-  return instructions;
-}
-
 }  // namespace
 
 Substitution places_of(const Family& family, const Target& target) {
@@ -97,7 +91,8 @@ Substitution places_of(const Family& family, const Target& target) {
       places["half_lanes." + name] = std::to_string(half->lanes_of(type));
       places["half_blocks." + name] = blocks_of(half->lanes_of(type));
       places["half." + name] = std::to_string(half->lanes_of(type)) + ", " +
-                               half->vector_memory->name + ", " + instructions_name(*half);
+                               half->vector_memory->name + ", " +
+                               half->instructions().front()->instr->list;
     }
     places["transpose." + name] = transposing(target, type);
   }
@@ -112,8 +107,6 @@ Prover::Prover(TargetPtr target) : target_(std::move(target)) {
   std::vector<const Module*> libraries = {&target_->library};
   if (half != nullptr) libraries.push_back(&half->library);
   std::map<std::string, Value> names = script_environment({}, libraries).names;
-  names["instrs"] = Value(instructions_of(*target_));
-  if (half != nullptr) names[instructions_name(*half)] = Value(instructions_of(*half));
   names_ = std::make_shared<const std::map<std::string, Value>>(std::move(names));
 }
 

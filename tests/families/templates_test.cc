@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "core/ir/printer.h"
+#include "hw/half_width.h"
 #include "search/families/entries.h"
-#include "search/families/half_width.h"
 #include "search/families/members.h"
 #include "search/families/tunables.h"
 #include "search/families/units.h"

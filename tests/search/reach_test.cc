@@ -35,6 +35,15 @@ std::set<std::string> operators_named_by_moves() {
 // A nest for each structure that some move is for.
 const char* const kNests = R"(
 @proc
+def shared_solves(y: f32[20, 48]):
+    for r in seq(0, 20):
+        cp: f32[48]
+        cp[0] = 0.25
+        for i in seq(1, 48):
+            cp[i] = 1.0 / (4.0 - cp[i - 1])
+            y[r, i] = (y[r, i] - y[r, i - 1]) * cp[i]
+
+@proc
 def scaled_blocks(q: i8[64, 8, 32], d: f32[64, 8], x: i8[8, 32], y: f32[64]):
     for r in seq(0, 64):
         y[r] = 0.0

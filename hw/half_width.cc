@@ -1,8 +1,8 @@
-#include "search/families/half_width.h"
+#include "hw/half_width.h"
 
 #include <algorithm>
 
-namespace exotune::families {
+namespace exotune {
 namespace {
 
 bool runs_where(const Target& half, const Target& target) {
@@ -11,6 +11,22 @@ bool runs_where(const Target& half, const Target& target) {
                      [&](const std::string& feature) {
                        return std::find(has.begin(), has.end(), feature) != has.end();
                      });
+}
+
+// The same vectors, as a second list of them in a script.
+TargetPtr listed_apart(const Target& half) {
+  Target out = half;
+  out.streams.clear();
+  out.stream_fence = nullptr;
+  out.estimates.clear();
+  for (auto* procs : {&out.library.procs, &out.library.imported_procs})
+    for (ProcPtr& p : *procs) {
+      if (!p->instr) continue;
+      Proc own = *p;
+      own.instr->list = kInstructionList + ("_" + half.name);
+      p = std::make_shared<const Proc>(std::move(own));
+    }
+  return std::make_shared<const Target>(std::move(out));
 }
 
 }  // namespace
@@ -23,11 +39,9 @@ TargetPtr half_width_of(const Target& target) {
     const TargetPtr other = load_target(name, beside);
     if (other->runner.is_this_machine() && other->vector_bits * 2 == target.vector_bits &&
         other->vector_memory != nullptr && runs_where(*other, target))
-      return other;
+      return listed_apart(*other);
   }
   return nullptr;
 }
 
-std::string instructions_name(const Target& half) { return "instrs_" + half.name; }
-
-}  // namespace exotune::families
+}  // namespace exotune

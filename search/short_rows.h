@@ -1,0 +1,12 @@
+#pragma once
+// Short rows: where vectors of half a target's width fill, and whole ones do not.
+#include "hw/target.h"
+#include "search/outline/outline.h"
+
+namespace exotune {
+
+/// Does a loop run along a row of half a vector, or of one and a half: as many elements of what it
+/// goes through side by side? Of longer rows the last half vector is little.
+bool has_rows_of_half(const Outline& o, const Target& target);
+
+}  // namespace exotune
