@@ -5,6 +5,7 @@
 
 #include "core/analysis/queries.h"
 #include "core/ir/normal_form.h"
+#include "core/ir/printer.h"
 #include "core/library/inspection.h"
 #include "search/outline/outline.h"
 
@@ -22,6 +23,7 @@ struct Components {
   ScalarType scalar = ScalarType::kF32;
   int64_t number = 0;
   bool flat = false;
+  bool back = false;  // later iterations read what lies before: x[N - p, 0]
   bool operator==(const Components&) const = default;
 };
 
@@ -45,17 +47,18 @@ class ComponentLoop {
       if (!mentions(idx[d], loop_.iter)) continue;
       const std::optional<Affine> form = affine(idx[d]);
       if (!form || here) return false;
-      const int64_t step = form->coeff_of(loop_.iter);
+      const int64_t along = form->coeff_of(loop_.iter), step = std::abs(along);
       const bool last = d + 1 == idx.size();
       if (step == 1 && last) return true;
-      here = {a.what.buffer, a.scalar, last ? step : components_of(a), last};
+      here = {a.what.buffer, a.scalar, last ? step : components_of(a), last, along < 0};
       if ((!last && (step != 1 || d + 2 != idx.size())) || here->number < 2 ||
-          here->number > kMostComponents)
+          here->number > kMostComponents || (here->back && a.writes()))
         return false;
     }
     if (!here) return true;
-    const auto known = std::find_if(found_.begin(), found_.end(),
-                                    [&](const Components& c) { return c.buffer == here->buffer; });
+    const auto known = std::find_if(found_.begin(), found_.end(), [&](const Components& c) {
+      return c.buffer == here->buffer && c.back == here->back;
+    });
     if (known != found_.end()) return *known == *here;
     found_.push_back(*here);
     return true;
@@ -119,8 +122,11 @@ class TakenApart {
                       {Value(Cursor::stmt(s_.proc, loop.path)), Value(name + "_sums"),
                        Value(dram_stack())}))
       return false;
+    // What goes back first: what is left of its buffer then goes on.
     return std::all_of(components.begin(), components.end(),
-                       [&](const Components& c) { return stage(c); });
+                       [&](const Components& c) { return !c.back || stage_back(c); }) &&
+           std::all_of(components.begin(), components.end(),
+                       [&](const Components& c) { return c.back || stage(c); });
   }
 
  private:
@@ -149,11 +155,55 @@ class TakenApart {
     return all->text(c.buffer.name(), scope_at(*s_.proc, here.path()));
   }
 
+  // Where the elements lie that the block's first such read goes through, from the last iteration's
+  // on; axes `e` of elements (of flat ones all numbers) and `c` of components.
+  std::optional<std::string> view_of(const Components& c) const {
+    const Cursor here = forward(s_.proc, *inner_);
+    const For& loop = here.as<For>();
+    for (const Access& a : accesses_of(*s_.proc, here.path(), 1)) {
+      if (a.buffer != c.buffer || a.through != a.buffer || a.idx.empty()) continue;
+      const size_t along = a.idx.size() - (c.flat ? 1 : 2);
+      const std::optional<Affine> form = affine(a.idx[along]);
+      if (!form || form->coeff_of(loop.iter) >= 0) continue;
+      const std::vector<ScopeEntry> scope = scope_at(*s_.proc, here.path());
+      std::string text = c.buffer.name() + "[";
+      for (size_t d = 0; d < along; ++d) text += str(a.idx[d], scope) + ", ";
+      // The last iteration's element; of a flat one the first component.
+      const ExprPtr last = int_const(block_ - 1);
+      ExprPtr from = rewrite(a.idx[along], [&](const ExprPtr& e) -> ExprPtr {
+        const Read* read = e->as<Read>();
+        return read && read->name == loop.iter ? last : nullptr;
+      });
+      if (c.flat) from = from - int_const(((form->constant % c.number) + c.number) % c.number);
+      from = normalize(from);
+      return text + str(from, scope) + (c.flat ? " + e]" : " + e, c]");
+    }
+    return std::nullopt;
+  }
+
+  bool stage_back(const Components& c) {
+    const std::optional<std::string> view = view_of(c);
+    const std::string name = c.buffer.name() + "_back";
+    ValueList axes = {Value::strings({"e", std::to_string(block_ * (c.flat ? c.number : 1))})};
+    if (!c.flat) axes.push_back(Value::strings({"c", std::to_string(c.number)}));
+    return view &&
+           !apply(s_, "stage_view",
+                  {Value(*inner_), Value(name), Value(std::move(axes)), Value(*view)}) &&
+           in_vectors(name, c);
+  }
+
   bool stage(const Components& c) {
     const std::optional<std::string> window = window_of(c);
-    const std::string name = c.buffer.name() + "_parts", alloc = name + ": _";
-    if (!window || apply(s_, "stage_mem", {Value(*inner_), Value(*window), Value(name)}) ||
-        apply(s_, "set_memory", {Value(alloc), Value(dram_stack())}) ||
+    const std::string name = c.buffer.name() + "_parts";
+    return window && !apply(s_, "stage_mem", {Value(*inner_), Value(*window), Value(name)}) &&
+           in_vectors(name, c);
+  }
+
+  // A block's elements in the buffer `name`: vectors of each component, filled and emptied by
+  // instructions.
+  bool in_vectors(const std::string& name, const Components& c) {
+    const std::string alloc = name + ": _";
+    if (apply(s_, "set_memory", {Value(alloc), Value(dram_stack())}) ||
         (c.flat && apply(s_, "divide_dim", {Value(alloc), Value(0), Value(c.number)})) ||
         apply(s_, "rearrange_dim", {Value(alloc), Value::ints({1, 0})}))
       return false;

@@ -16,7 +16,9 @@ namespace exotune {
 ///
 /// Loops that step over elements of two to four numbers, which are the last dimension of an array
 /// or lie in it one after the other (x[2 * p], x[2 * p + 1]); what is written goes back in the same
-/// way (divide_loop, stage_mem, divide_dim, rearrange_dim, replace, tile_to_instr). Blocks of one
+/// way (divide_loop, stage_mem, divide_dim, rearrange_dim, replace, tile_to_instr). What is read
+/// back to front (x[N - p, 0], the mirror frequencies of a spectrum) has buffers of its own
+/// (stage_view). Blocks of one
 /// vector where the iterations are independent; of two and of four where they are summed, in as
 /// many chains (parallelize_reduction). `instructions` as a script's `instrs`: those that take
 /// apart and put together, and say how many elements make a vector. None: there is no such loop, no

@@ -67,6 +67,46 @@ TEST(Components, one_after_the_other_are_read_and_written) {
   expect_same_result(p, found[0].proc, str(*found[0].proc));
 }
 
+// What a spectrum reads at its mirror frequencies lies back to front.
+const char* const kMirrored = R"(
+@proc
+def mirrored(w: f32[20, 2], z: f32[3, 20, 2], y: f32[3, 20, 2]):
+    for b in seq(0, 3):
+        for k in seq(1, 20):
+            er: f32 = z[b, k, 0] + z[b, 20 - k, 0]
+            ei: f32 = z[b, k, 1] - z[b, 20 - k, 1]
+            y[b, k, 0] = er + w[k, 0] * ei
+            y[b, k, 1] = ei - w[k, 1] * er
+)";
+
+TEST(Components, of_what_is_read_back_to_front) {
+  const ProcPtr p = parsed(kMirrored);
+  const std::vector<Schedule> found = apart(p);
+  ASSERT_EQ(found.size(), 1u);
+  const std::string text = str(*found[0].proc);
+  EXPECT_NE(text.find("mm256_deinterleave2_ps(z_back[0:2, 0:8], z[b, "), std::string::npos) << text;
+  EXPECT_NE(text.find("z_parts[0, k] + z_back[0, -1 * k + 7]"), std::string::npos) << text;
+  expect_same_result(p, found[0].proc, text);
+}
+
+const char* const kTurnedRound = R"(
+@proc
+def turned_round(x: f32[3, 36], y: f32[3, 18]):
+    for r in seq(0, 3):
+        for i in seq(0, 18):
+            y[r, i] = x[r, 35 - 2 * i] + 2.0 * x[r, 34 - 2 * i]
+)";
+
+TEST(Components, one_after_the_other_back_to_front) {
+  const ProcPtr p = parsed(kTurnedRound);
+  const std::vector<Schedule> found = apart(p);
+  ASSERT_EQ(found.size(), 1u);
+  const std::string text = str(*found[0].proc);
+  EXPECT_NE(text.find("x_back[1, -1 * i + 7]"), std::string::npos) << text;
+  EXPECT_EQ(text.find("x[r, 35"), text.rfind("x[r, 35")) << text;  // of the rest alone
+  expect_same_result(p, found[0].proc, text);
+}
+
 const char* const kParticles = R"(
 @proc
 def particles(dt: f64, f: f64[10, 3], m: f64[10], v: f64[10, 3], x: f64[10, 3]):
