@@ -10,6 +10,7 @@
 #include "cli/machine_text.h"
 #include "cli/options.h"
 #include "cli/program.h"
+#include "cli/replay.h"
 #include "cli/result_files.h"
 #include "cli/result_text.h"
 #include "cli/session.h"
@@ -165,7 +166,9 @@ ExitCode say_plans(const std::vector<Job>& jobs, bool verbose) {
 // One job's files and its text, or a line of it where there are several; the row of the table.
 std::vector<std::string> report(const KernelOptions& options, const Job& job,
                                 const TuneResult& result, const std::optional<Roofline>& roofline,
-                                bool several) {
+                                bool several, Workspace& workspace) {
+  require_replay(workspace, workspace.kernel(job.name), result.script, options.tune.target(),
+                 *result.winner);
   const auto files =
       write_result(job.request, result,
                    {job.name, options.tune.target(), stem_of(options, job.request, several),
@@ -235,7 +238,7 @@ ExitCode run_jobs(const Session& session, KernelOptions& options) {
     }
     const std::optional<Roofline> roofline =
         answers[k] ? answers[k]->roofline : find_roofline(job.request, result, *store, deadline);
-    table.add(report(options, job, result, roofline, several));
+    table.add(report(options, job, result, roofline, several, workspace));
     if (!several && !interrupted()) require_peak(options, result);
     if (interrupted()) break;
   }

@@ -4,6 +4,7 @@
 
 #include "core/analysis/queries.h"
 #include "core/cursor/provenance.h"
+#include "core/ir/printer.h"
 #include "core/library/script.h"
 #include "hw/half_width.h"
 
@@ -61,6 +62,23 @@ Replayed replay(Workspace& workspace, const KernelInput& input, const std::strin
   replayed.reassociates = reassociates(replayed.proc);
   replayed.fixed = fixed_values(trace);
   return replayed;
+}
+
+void require_replay(Workspace& workspace, const KernelInput& input, const std::string& found,
+                    const std::string& target, const Proc& measured) {
+  std::string why;
+  try {
+    const Replayed again = replay(workspace, input, found, "the schedule", target);
+    if (canonical_text(*again.proc) == canonical_text(measured)) return;
+    why = "it makes another procedure";
+  } catch (const Error& e) {
+    why = e.diagnostic().message.str();
+  }
+  throw Error(Diagnostic{{},
+                         "the schedule that was found does not replay; nothing is written",
+                         {why, "the schedule:\n" + found},
+                         "this is a bug of exo-tune; the trials are kept"},
+              ExitCode::kInternal);
 }
 
 }  // namespace exotune::cli

@@ -31,4 +31,10 @@ ScriptNames script_names(Workspace& workspace, const KernelInput& input, const s
 Replayed replay(Workspace& workspace, const KernelInput& input, const std::string& text,
                 const std::string& file, const std::string& target);
 
+/// A schedule that was found, run as anybody would run it, makes the procedure that was measured:
+/// else an internal error that shows the schedule. Proofs that were made before are known: it takes
+/// some milliseconds.
+void require_replay(Workspace& workspace, const KernelInput& input, const std::string& found,
+                    const std::string& target, const Proc& measured);
+
 }  // namespace exotune::cli
