@@ -105,6 +105,31 @@ std::optional<int64_t> literal_value(const ExprPtr& e) {
   return {};
 }
 
+std::optional<double> literal_number(const ExprPtr& e) {
+  if (const Const* n = e->as<Const>())
+    return std::visit([](auto v) { return static_cast<double>(v); }, n->value);
+  if (const USub* n = e->as<USub>()) {
+    const std::optional<double> of = literal_number(n->arg);
+    return of ? std::optional(-*of) : std::nullopt;
+  }
+  const BinOp* n = e->as<BinOp>();
+  if (!n) return {};
+  const std::optional<double> a = literal_number(n->lhs), b = literal_number(n->rhs);
+  if (!a || !b) return {};
+  switch (n->op) {
+    case BinOpKind::kAdd:
+      return *a + *b;
+    case BinOpKind::kSub:
+      return *a - *b;
+    case BinOpKind::kMul:
+      return *a * *b;
+    case BinOpKind::kDiv:
+      return *a / *b;
+    default:
+      return {};
+  }
+}
+
 // @instr(template, global, cost): by position or by keyword.
 InstrInfo parse_instr_info(TokenStream& t) {
   InstrInfo info;

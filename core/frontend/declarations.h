@@ -17,5 +17,8 @@ MemoryPtr parse_memory(TokenStream& t);
 
 /// The value of control arithmetic on literals alone; nothing for anything else or on overflow.
 std::optional<int64_t> literal_value(const ExprPtr& e);
+/// The value of data arithmetic on literals alone, which may be no finite number; nothing for
+/// anything else.
+std::optional<double> literal_number(const ExprPtr& e);
 
 }  // namespace exotune

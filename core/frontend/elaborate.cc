@@ -65,6 +65,8 @@ std::vector<std::string> Elaborator::visible_names() const {
   for (const Entry& e : scope_) names.push_back(e.name);
   if (globals_.constants)
     for (const auto& [name, value] : *globals_.constants) names.push_back(name);
+  if (globals_.numbers)
+    for (const auto& [name, value] : *globals_.numbers) names.push_back(name);
   return names;
 }
 
@@ -205,6 +207,11 @@ ExprPtr Elaborator::control_name(const SyntaxExpr& e) {
     if (auto it = globals_.constants->find(e.name); it != globals_.constants->end())
       return make_expr(Const{it->second}, ScalarType::kIndex, e.where);
   }
+  if (globals_.numbers && globals_.numbers->contains(e.name))
+    throw InputError(e.where,
+                     quoted(e.name) +
+                         " is a number with a fraction, and sizes, indices and conditions are made "
+                         "of integers");
   unknown(e);
 }
 

@@ -25,6 +25,7 @@ struct Globals {
   const std::map<std::string, MemoryPtr>* memories = nullptr;
   const std::map<std::string, ConfigPtr>* configs = nullptr;
   const std::map<std::string, int64_t>* constants = nullptr;
+  const std::map<std::string, double>* numbers = nullptr;
   std::map<std::string, ProcPtr> procs;  // callable by name
 };
 

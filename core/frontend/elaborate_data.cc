@@ -87,6 +87,10 @@ ExprPtr Elaborator::data_name(const SyntaxExpr& e) {
     if (auto it = globals_.constants->find(e.name); it != globals_.constants->end())
       return data_literal(it->second, e.where);
   }
+  if (e.kind == Kind::kName && !lookup(e.name) && globals_.numbers) {
+    if (auto it = globals_.numbers->find(e.name); it != globals_.numbers->end())
+      return make_expr(Const{it->second}, ScalarType::kR, e.where);
+  }
   const Entry& entry = data_entry(e, "used as data");
   std::vector<ExprPtr> idx = indices(e, entry);
   return make_expr(Read{entry.sym, std::move(idx)}, entry.type.scalar, e.where);
@@ -226,8 +230,11 @@ std::optional<bool> Elaborator::looks_like_data(const SyntaxExpr& e) const {
     case Kind::kCall:
       return e.name != "stride";
     case Kind::kName: {
-      const Entry* entry = lookup(e.name);
-      return entry && is_data(entry->type.scalar);
+      if (const Entry* entry = lookup(e.name)) return is_data(entry->type.scalar);
+      if (globals_.numbers && globals_.numbers->contains(e.name)) return true;
+      // As the literal that it is.
+      if (globals_.constants && globals_.constants->contains(e.name)) return {};
+      return false;
     }
     case Kind::kAttribute:
       return is_data(config_field(e).second->type);

@@ -1,5 +1,6 @@
 #include "core/frontend/parser.h"
 
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -27,6 +28,7 @@ class ModuleParser {
     globals_.memories = &module_.memories;
     globals_.configs = &module_.configs;
     globals_.constants = &module_.constants;
+    globals_.numbers = &module_.numbers;
   }
 
   Module run() {
@@ -108,9 +110,18 @@ class ModuleParser {
     t_.expect("=");
     // Earlier constants may stand in the value; arguments of procedures may not.
     Elaborator names(globals_);
-    ExprPtr value = names.integer(parse_expression(t_));
-    std::optional<int64_t> v = literal_value(value);
-    if (!v) throw InputError(value->where, "a constant is an integer that fits in 64 bits");
+    const SyntaxExpr value = parse_expression(t_);
+    if (names.looks_like_data(value).value_or(false)) {
+      const std::optional<double> number = literal_number(names.data(value));
+      if (!number || !std::isfinite(*number))
+        throw InputError(value.where, "a constant is a number: literals and `+ - * /` of them");
+      end_of_line();
+      define(name, where);
+      module_.numbers[name] = *number;
+      return;
+    }
+    std::optional<int64_t> v = literal_value(names.integer(value));
+    if (!v) throw InputError(value.where, "a constant is an integer that fits in 64 bits");
     end_of_line();
     define(name, where);
     module_.constants[name] = *v;
@@ -322,6 +333,7 @@ void Module::import_all(const Module& other) {
   memories.insert(other.memories.begin(), other.memories.end());
   configs.insert(other.configs.begin(), other.configs.end());
   constants.insert(other.constants.begin(), other.constants.end());
+  numbers.insert(other.numbers.begin(), other.numbers.end());
 }
 
 Module parse_module(std::string_view text, const std::string& file, const Importer& importer,

@@ -24,7 +24,8 @@ struct Module {
   std::vector<ProcPtr> imported_procs;        // from `from X import *`, callable here
   std::map<std::string, MemoryPtr> memories;  // own and imported; the built-in ones too
   std::map<std::string, ConfigPtr> configs;   // own and imported
-  std::map<std::string, int64_t> constants;   // own and imported
+  std::map<std::string, int64_t> constants;   // own and imported: integers,
+  std::map<std::string, double> numbers;      // and those with a fraction, which only data takes
   std::vector<std::string> imports;           // target names, in order
 
   /// Own procs first, then imported ones; null when there is none of that name.

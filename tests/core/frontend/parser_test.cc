@@ -439,7 +439,23 @@ INSTANTIATE_TEST_SUITE_P(
         Offence{"@instr(3)\ndef f():\n    pass\n", "a C template"},
         Offence{"@instr()\ndef f():\n    pass\n", "needs a C template"},
         Offence{"@instr('a', cots = 1)\ndef f():\n    pass\n", "did you mean `cost`"},
-        Offence{"N = 9223372036854775807 + 1\n", "fits in 64 bits"}));
+        Offence{"N = 9223372036854775807 + 1\n", "fits in 64 bits"},
+        Offence{"N = 1.0 / 0.0\n", "a constant is a number"},
+        Offence{"N = sqrt(2.0)\n", "literals and `+ - * /` of them"},
+        Offence{"N = 1.5\nN = 2\n", "defined twice"},
+        Offence{"N = 1.5\n" BODY("n: size", "for i in seq(0, N):\n        pass"),
+                "`N` is a number with a fraction"}));
+
+TEST(Parser, constants_with_a_fraction_are_literals_of_data) {
+  const std::string text =
+      "PI = 3.25\nHALF = -PI / 2\nW = 4\nSCALE = W * 0.5\n@proc\ndef f(x: f64, y: f64[W]):\n"
+      "    x = PI * x + HALF\n    y[W - 1] = SCALE * W\n";
+  EXPECT_EQ(str(*parse_module(text, "f").procs[0]),
+            str(*parse_module("@proc\ndef f(x: f64, y: f64[4]):\n    x = 3.25 * x + -1.625\n"
+                              "    y[4 - 1] = 2.0 * 4\n",
+                              "f")
+                     .procs[0]));
+}
 
 TEST(Parser, refuses_a_nul_character) {
   EXPECT_THROW(parse_module(std::string_view("@proc\0\n", 7), "nul"), InputError);
