@@ -145,6 +145,9 @@ SyntaxExpr parse_primary(TokenStream& t) {
                          "elements are assigned one by one: `x[0] = 1.0`");
       if (t.accept("(")) {
         SyntaxExpr e = parse_or(t);
+        if (t.at(","))
+          throw InputError(t.where(), "there are no tuples",
+                           "a statement assigns one value: write one on each line");
         t.expect(")", "to close the bracket");
         return e;
       }
@@ -262,6 +265,16 @@ SyntaxExpr parse_and(TokenStream& t) {
   return e;
 }
 
+// `c if a else d`: syntax does not know whether `a` is of sizes or of data, so that both ways are
+// said.
+[[noreturn]] void refuse_conditional(TokenStream& t) {
+  const SourceLocation where = t.where(t.next());
+  const SyntaxExpr condition = parse_or(t);
+  throw InputError(where, "there is no `c if a else d`",
+                   std::string(kSelectIs) + "; sizes and indices decide by a statement, `if " +
+                       written(condition) + ":`");
+}
+
 // The entry to expressions, and the one place where nesting is counted for brackets, calls and
 // indices, all of which come back here.
 SyntaxExpr parse_or(TokenStream& t) {
@@ -271,9 +284,7 @@ SyntaxExpr parse_or(TokenStream& t) {
     SourceLocation where = t.where(t.next());
     e = binary(BinOpKind::kOr, std::move(where), std::move(e), parse_and(t));
   }
-  if (t.at("if"))
-    throw InputError(t.where(), "there is no `c if a else d`",
-                     std::string(kSelectIs) + "; sizes and indices decide by an `if` statement");
+  if (t.at("if")) refuse_conditional(t);
   return e;
 }
 
@@ -284,6 +295,10 @@ SyntaxStmt parse_for(TokenStream& t) {
   SourceLocation where = t.where();
   s.target = node(Kind::kName, where);
   s.target->name = std::string(t.expect_name("the loop's iterator").text);
+  if (t.at(","))
+    throw InputError(t.where(), "a loop has one iterator",
+                     "write two loops, one in the other: `for " + s.target->name +
+                         " in seq(0, n):`, and in it a `for` of the next");
   t.expect("in", "after the iterator");
   s.value = parse_or(t);
   s.body = parse_suite(t);
@@ -351,6 +366,20 @@ constexpr std::pair<std::string_view, const char*> kAbsent[] = {
     {"return", "results are arguments, which the procedure writes"},
     {"lambda", ""}};
 
+// `in: f32`, `pass = 1.0`: what a keyword would be if it were a name.
+void refuse_keyword_as_name(const TokenStream& t) {
+  if (!t.at(Token::Kind::kName) || !is_keyword(t.peek().text)) return;
+  const Token& next = t.peek(1);
+  const bool declares =
+      TokenStream::is(next, ":") && t.peek(2).kind == Token::Kind::kName && !t.at("else");
+  const bool begins_no_value = t.at("in") || t.at("pass") || t.at("from");
+  bool assigns = begins_no_value && TokenStream::is(next, "[");
+  for (const char* op : {"=", "+=", "-=", "*=", "/="}) assigns |= TokenStream::is(next, op);
+  if (declares || assigns)
+    throw InputError(t.where(), quoted(t.peek().text) + " is a keyword and names nothing",
+                     "choose another name: `" + std::string(t.peek().text) + "_`");
+}
+
 // What begins no statement of a procedure.
 void refuse_word(const TokenStream& t) {
   for (const char* word : {"def", "class", "import", "from", "@"})
@@ -359,22 +388,105 @@ void refuse_word(const TokenStream& t) {
     if (t.at(word)) throw InputError(t.where(), "the language has no " + quoted(word), instead);
 }
 
-// `a, b = c, d`, and `a = c, d`.
-void refuse_several(const TokenStream& t) {
-  if (t.at(","))
-    throw InputError(t.where(), "one assignment per statement",
-                     "write two: `a = c`, and `b = d` on the next line");
+// Expressions up to something that is no comma, `first` in front of them.
+std::vector<SyntaxExpr> rest_of_list(TokenStream& t, const SyntaxExpr& first) {
+  std::vector<SyntaxExpr> all = {first};
+  while (t.accept(",")) all.push_back(parse_or(t));
+  return all;
+}
+
+// The type as it stands in the text.
+std::string written(const SyntaxType& type) {
+  std::vector<std::string> sizes;
+  for (const SyntaxExpr& e : type.shape) sizes.push_back(written(e));
+  std::string out = type.window ? "[" + type.scalar + "]" : type.scalar;
+  if (type.has_brackets) out += "[" + joined(sizes) + "]";
+  return type.memory.empty() ? out : out + " @ " + type.memory;
+}
+
+std::string on_lines_of_their_own(const std::vector<std::string>& statements) {
+  std::string out = "write one on each line: ";
+  for (size_t k = 0; k < statements.size(); ++k) out += (k ? ", " : "") + quoted(statements[k]);
+  return out;
+}
+
+bool mentions(const SyntaxExpr& e, const std::string& name) {
+  if (e.name == name) return true;
+  for (const SyntaxExpr& c : e.children)
+    if (mentions(c, name)) return true;
+  for (const SyntaxExpr::Access& a : e.access)
+    for (const auto* ends : {&a.lo, &a.hi})
+      for (const SyntaxExpr& c : *ends)
+        if (mentions(c, name)) return true;
+  return false;
+}
+
+// `a, b = c, d` in order, where no line reads what a line before it has overwritten.
+std::vector<std::string> one_by_one(const std::vector<SyntaxExpr>& targets,
+                                    const std::vector<SyntaxExpr>& values) {
+  std::vector<std::string> out;
+  for (size_t k = 0; k < targets.size(); ++k) {
+    for (size_t before = 0; before < k; ++before)
+      if (mentions(values[k], targets[before].name)) return {};
+    out.push_back(written(targets[k]) + " = " + written(values[k]));
+  }
+  return out;
+}
+
+// `a, b = c, d`, and `a, b: f32`. The stream stands behind `first`.
+void refuse_several(TokenStream& t, const SyntaxExpr& first) {
+  if (!t.at(",")) return;
+  const SourceLocation where = t.where();
+  const std::vector<SyntaxExpr> targets = rest_of_list(t, first);
+  std::vector<std::string> statements;
+  if (t.accept(":")) {
+    const std::string type = written(parse_type(t));
+    for (const SyntaxExpr& e : targets) statements.push_back(written(e) + ": " + type);
+    throw InputError(where, "one declaration per statement", on_lines_of_their_own(statements));
+  }
+  std::string hint = "write one on each line; a scalar keeps what is overwritten and read later";
+  if (t.accept("=")) {
+    const std::vector<SyntaxExpr> values = rest_of_list(t, parse_or(t));
+    if (values.size() == targets.size()) statements = one_by_one(targets, values);
+    if (!statements.empty()) hint = on_lines_of_their_own(statements);
+  }
+  throw InputError(where, "one assignment per statement", hint);
+}
+
+// `a = c, d` and `a: f32 = c, b: f32 = d`: the stream stands behind the statement `s`, which is
+// written `text`.
+void refuse_more(TokenStream& t, const std::string& text) {
+  if (!t.at(",")) return;
+  const SourceLocation where = t.where();
+  std::vector<std::string> statements = {text};
+  while (t.accept(",")) {
+    std::string next = written(parse_or(t));
+    if (t.accept(":")) next += ": " + written(parse_type(t));
+    // `a = c, d` says of `d` not where it goes.
+    if (!t.accept("="))
+      throw InputError(where, "one assignment per statement", "write one on each line");
+    statements.push_back(next + " = " + written(parse_or(t)));
+  }
+  throw InputError(where, "one assignment per statement", on_lines_of_their_own(statements));
 }
 
 // `x : f32 = e`: a scalar, which one assignment fills.
 void initial_value(TokenStream& t, SyntaxStmt& s) {
-  if (s.type.has_brackets)
-    throw InputError(t.where(), "only a scalar is given a value where it is allocated",
-                     "elements are assigned by statements of their own: `" + s.target->name +
-                         "[0] = 1.0`, or a loop");
-  t.next();
+  const SourceLocation where = t.where(t.next());
+  if (s.type.has_brackets) {
+    std::string hint = "elements are assigned by statements of their own: `" + s.target->name +
+                       "[0] = 1.0`, or a loop";
+    if (!t.at("[")) {
+      const SyntaxExpr value = parse_or(t);
+      for (const SyntaxExpr::Access& a : value.access)
+        if (a.range)
+          hint = "a part of " + quoted(value.name) + " is a window, with no type: `" +
+                 s.target->name + " = " + written(value) + "`";
+    }
+    throw InputError(where, "only a scalar is given a value where it is allocated", hint);
+  }
   s.value = parse_or(t);
-  refuse_several(t);
+  refuse_more(t, s.target->name + ": " + written(s.type) + " = " + written(*s.value));
 }
 
 // All that fits on a line. The statement's kind is known only behind its first expression, which is
@@ -390,7 +502,7 @@ SyntaxStmt parse_simple(TokenStream& t) {
   }
   refuse_word(t);
   SyntaxExpr first = parse_or(t);
-  refuse_several(t);
+  refuse_several(t, first);
   // For `x *= e`, whose product has no place of its own in the text.
   const SourceLocation at_operator = t.where();
   auto rest = [&](SyntaxStmt::Kind kind) {
@@ -404,7 +516,7 @@ SyntaxStmt parse_simple(TokenStream& t) {
     rest(SyntaxStmt::Kind::kAssign);
     s.value = parse_or(t);
     if (t.at("=")) throw InputError(t.where(), "one assignment per statement");
-    refuse_several(t);
+    refuse_more(t, written(*s.target) + " = " + written(*s.value));
   } else if (std::optional<ReduceOp> op = reduction(t)) {
     s.op = *op;
     rest(SyntaxStmt::Kind::kReduce);
@@ -473,6 +585,7 @@ void parse_statement(TokenStream& t, std::vector<SyntaxStmt>& into) {
   TokenStream::Nesting nesting(t);
   if (t.at(Token::Kind::kIndent)) throw InputError(t.where(), "unexpected indentation");
   for (;;) {
+    refuse_keyword_as_name(t);
     if (t.at("for")) {
       into.push_back(parse_for(t));
       return;

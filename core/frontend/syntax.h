@@ -49,6 +49,12 @@ struct SyntaxExpr {
   bool is_hole() const { return kind == Kind::kName && name == "_"; }
 };
 
+/// The expression as text, with the fewest brackets: for messages, which speak of what the user
+/// wrote.
+std::string written(const SyntaxExpr& e);
+/// The same where anything may stand around it: `(a + b)`, `x[i]`.
+std::string written_operand(const SyntaxExpr& e);
+
 /// What stands after a colon: `f32`, `f32[n, 4] @ DRAM`, `[f32][n]`, `size`.
 struct SyntaxType {
   SourceLocation where;

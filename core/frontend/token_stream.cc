@@ -151,7 +151,8 @@ std::string TokenStream::describe(const Token& t) {
     case Token::Kind::kPlaceholder:
       return "`" + std::string(placeholder_in(t.text)) + "`, which no `for` around names";
     default:
-      return "`" + std::string(t.text) + "`";
+      return (t.kind == Token::Kind::kName && is_keyword(t.text) ? "the keyword `" : "`") +
+             std::string(t.text) + "`";
   }
 }
 
