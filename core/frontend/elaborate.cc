@@ -3,7 +3,9 @@
 #include <set>
 
 #include "core/frontend/declarations.h"
+#include "core/frontend/foreign_functions.h"
 #include "core/ir/functions.h"
+#include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 
 namespace exotune {
@@ -107,12 +109,13 @@ const Elaborator::Entry& Elaborator::data_entry(const SyntaxExpr& e, const char*
   if (!entry) unknown(e);
   if (is_control(entry->type.scalar)) {
     const bool as_data = use == std::string_view("used as data");
-    throw InputError(e.where,
-                     quoted(e.name) + " is a control value (" + name_of(entry->type.scalar) +
-                         ") and cannot be " + use,
-                     as_data && is_integer_control(entry->type.scalar)
-                         ? "write `f32(" + e.name + ")`, or another precision"
-                         : "");
+    throw InputError(
+        e.where,
+        quoted(e.name) + " is a control value (" + name_of(entry->type.scalar) +
+            ") and cannot be " + use,
+        as_data && is_integer_control(entry->type.scalar)
+            ? "write " + quoted(name_of(wanted_) + ("(" + e.name + ")")) + ", or another precision"
+            : "");
   }
   return *entry;
 }
@@ -220,12 +223,14 @@ ExprPtr Elaborator::control_name(const SyntaxExpr& e) {
 ExprPtr Elaborator::control_call(const SyntaxExpr& e) {
   if (e.name != "stride") {
     const bool is_extern = find_function(e.name) || scalar_type(e.name);
-    throw InputError(e.where,
-                     is_extern ? quoted(e.name) +
-                                     " computes data, and data never decides "
-                                     "sizes, indices or conditions"
-                               : "only `stride(x, k)` can be called in a control expression",
-                     instead_of_call(e));
+    std::string what = "only `stride(x, k)` can be called in a control expression";
+    if (is_extern)
+      what = quoted(e.name) +
+             " computes data, and data never decides "
+             "sizes, indices or conditions";
+    else if (is_minimum(e) || is_maximum(e))
+      what = "sizes, indices and conditions take no " + quoted(e.name);
+    throw InputError(e.where, what, instead_of_call(e));
   }
   if (e.children.size() != 2 || e.children[0].kind != Kind::kName) {
     throw InputError(e.where, "`stride` takes a tensor's name and a dimension",
@@ -249,15 +254,8 @@ ExprPtr Elaborator::control_call(const SyntaxExpr& e) {
 // `min(i, M)` as the end of a loop and `max(0, i - 2)` as its beginning are one bound and a
 // condition; `len(x)` has a name.
 std::string Elaborator::instead_of_call(const SyntaxExpr& e) {
-  const bool smaller = e.name == "min" || e.name == "fmin";
-  if ((smaller || e.name == "max" || e.name == "fmax") && e.children.size() == 2) {
+  if ((is_minimum(e) || is_maximum(e)) && e.children.size() == 2) {
     const std::string a = str(integer(e.children[0])), b = str(integer(e.children[1]));
-    if (smaller && place_ == Place::kUpper)
-      return "let the loop run to " + quoted(a) +
-             ", and an `if` in it ask whether the iterator is below " + quoted(b);
-    if (!smaller && place_ == Place::kLower)
-      return "let the loop begin at " + quoted(a) +
-             ", and an `if` in it ask whether the iterator is at least " + quoted(b);
     return "write both cases, in the branches of `if " + a + " < " + b +
            ":`, or an `assert` that says which holds";
   }
@@ -285,6 +283,17 @@ std::string Elaborator::instead_of_product(const ExprPtr& lhs, const ExprPtr& rh
   return "indices stay affine: pass the product as a size argument of its own";
 }
 
+// Neighbours on a ring lie behind either its end or its beginning: two cases, each of them affine.
+std::string Elaborator::instead_of_ring(const ExprPtr& lhs, const ExprPtr& rhs) const {
+  const std::optional<Affine> at = affine(lhs), ring = affine(rhs);
+  if (place_ != Place::kSubscript || !at || !ring || at->is_constant()) return "";
+  const std::string inside = str(normalize(lhs));
+  const bool below = at->constant < 0;
+  return "a ring has two cases: `if " + (below ? inside + " < 0" : inside + " < " + str(rhs)) +
+         ":` with " + quoted(below ? str(normalize(lhs + rhs)) : inside) + ", and `else:` with " +
+         quoted(below ? inside : str(normalize(lhs - rhs)));
+}
+
 // The affine discipline of the language is enforced here: a product has a literal side, a quotient
 // a positive literal divisor. A product of two sizes must come in as a size of its own, whose value
 // the solver then knows nothing about.
@@ -302,8 +311,10 @@ ExprPtr Elaborator::control_binary(const SyntaxExpr& e) {
   if (e.op == BinOpKind::kDiv || e.op == BinOpKind::kMod) {
     std::optional<int64_t> divisor = literal_value(rhs);
     if (!divisor || *divisor <= 0) {
-      throw InputError(e.where, std::string("in control arithmetic the right side of `") +
-                                    name_of(e.op) + "` must be a positive literal");
+      throw InputError(e.where,
+                       std::string("in control arithmetic the right side of `") + name_of(e.op) +
+                           "` must be a positive literal",
+                       e.op == BinOpKind::kMod && !divisor ? instead_of_ring(lhs, rhs) : "");
     }
     // The divisor becomes a literal node even if it was written as an expression of literals:
     // rewrites look for a Const there.

@@ -85,6 +85,8 @@ class Elaborator {
   /// What may be written instead of a product of names, or of a call, at this place.
   std::string instead_of_product(const ExprPtr& lhs, const ExprPtr& rhs) const;
   std::string instead_of_call(const SyntaxExpr& e);
+  /// `e % N`, a ring of N places, in two cases.
+  std::string instead_of_ring(const ExprPtr& lhs, const ExprPtr& rhs) const;
 
   ExprPtr control_name(const SyntaxExpr& e);
   ExprPtr control_call(const SyntaxExpr& e);
@@ -97,7 +99,14 @@ class Elaborator {
   ExprPtr data_call(const SyntaxExpr& e);
   ExprPtr function_call(const SyntaxExpr& e, const std::string& name, size_t arity);
   /// What `select` takes; `select(a < b, c, d)` written with four arguments.
-  std::string select_hint(const SyntaxExpr& e);
+  std::string select_hint(const SyntaxExpr& e) const;
+  /// Of another number of arguments than the function has.
+  std::string arity_hint(const SyntaxExpr& e, const std::string& name) const;
+  /// `select(i, 5, c, d)` decides nothing by data: an `if` does that.
+  void refuse_select_by_control(const SyntaxExpr& e) const;
+  /// `sum(x[i, :])` as the loop that it is; "" where `e` is no call with one row.
+  std::string row_loop(const SyntaxExpr& e) const;
+  [[noreturn]] void remainder_of_data(const SyntaxExpr& e);
   /// `f32(e)`: a control value becomes data; data of another type goes through a scalar in front of
   /// the statement.
   ExprPtr cast(const SyntaxExpr& e, ScalarType to);
@@ -117,6 +126,11 @@ class Elaborator {
   StmtPtr loop(const SyntaxStmt& s);
   /// `seq(a, b, step)` does not exist: says what to write instead.
   [[noreturn]] void stepped(const SyntaxExpr& iter, const SyntaxExpr& range);
+  /// `seq(max(0, i - 2), min(n, i + 3))`: throws with what to write instead, both ends at once;
+  /// returns where neither bound is such a call.
+  void refuse_band(const SyntaxExpr& iter, const SyntaxExpr& range);
+  /// A name near `wanted` that nothing visible has.
+  std::string unused_name(const std::string& wanted) const;
   StmtPtr call(const SyntaxStmt& s);
   /// One argument, by the kind of its formal: a control value, a place, a window.
   ExprPtr argument(const SyntaxExpr& e, const Arg& formal, const Proc& callee);
@@ -124,6 +138,7 @@ class Elaborator {
   const Globals& globals_;
   std::vector<Entry> scope_;
   Place place_ = Place::kOther;
+  ScalarType wanted_ = ScalarType::kF32;  // of the place that a value goes to; for hints
   Block* in_front_ = nullptr;  // casts of data put their scalars here; null outside of statements
 };
 

@@ -1,6 +1,7 @@
 // Expressions of data: their precision, and what reads and computes them.
 #include "core/frontend/declarations.h"
 #include "core/frontend/elaborate.h"
+#include "core/frontend/foreign_functions.h"
 #include "core/ir/functions.h"
 #include "core/ir/printer.h"
 
@@ -42,6 +43,7 @@ ExprPtr data_literal(int64_t v, const SourceLocation& where) {
 }  // namespace
 
 ExprPtr Elaborator::data(const SyntaxExpr& e, ScalarType target) {
+  const Within wanted(wanted_, target == ScalarType::kR ? ScalarType::kF32 : target);
   ExprPtr r = data(e);
   return r->type == ScalarType::kR ? retype(r, target) : r;
 }
@@ -146,17 +148,70 @@ ExprPtr Elaborator::cast(const SyntaxExpr& e, ScalarType to) {
 
 // `select(a < b, c, d)` is what users type whose language has a choice by a condition. A comparison
 // turned round takes the other two with it.
-std::string Elaborator::select_hint(const SyntaxExpr& e) {
+std::string Elaborator::select_hint(const SyntaxExpr& e) const {
   const bool by_condition = e.children.size() == 3 && e.children[0].kind == Kind::kCompare &&
                             e.children[0].ops.size() == 1;
   const BinOpKind op = by_condition ? e.children[0].ops[0] : BinOpKind::kEq;
   if (op == BinOpKind::kEq || op == BinOpKind::kNe) return kSelectIs;
-  auto text = [&](const SyntaxExpr& of) { return str(data(of)); };
-  std::string a = text(e.children[0].children[0]), b = text(e.children[0].children[1]);
-  std::string c = text(e.children[1]), d = text(e.children[2]);
+  if (!looks_like_data(e.children[0].children[0]).value_or(false) &&
+      !looks_like_data(e.children[0].children[1]).value_or(false))
+    return std::string(kSelectIs) + "; this is control: write `if " + written(e.children[0]) +
+           ":`, and `else:`";
+  std::string a = written(e.children[0].children[0]), b = written(e.children[0].children[1]);
+  std::string c = written(e.children[1]), d = written(e.children[2]);
   if (op == BinOpKind::kGt || op == BinOpKind::kLe) std::swap(a, b);
   if (op == BinOpKind::kGe || op == BinOpKind::kLe) std::swap(c, d);
   return std::string(kSelectIs) + ": write `select(" + joined({a, b, c, d}) + ")`";
+}
+
+std::string Elaborator::arity_hint(const SyntaxExpr& e, const std::string& name) const {
+  if (name == "select") return select_hint(e);
+  if (name != "fmax" && name != "fmin") return "";
+  return e.children.size() > 2 ? "write " + quoted(nested_pairs(name, e)) : row_loop(e);
+}
+
+void Elaborator::refuse_select_by_control(const SyntaxExpr& e) const {
+  const SyntaxExpr &a = e.children[0], &b = e.children[1];
+  const std::optional<bool> first = looks_like_data(a), second = looks_like_data(b);
+  if (first.value_or(false) || second.value_or(false) || (!first && !second)) return;
+  throw InputError(e.where, "`select` compares data, and here are sizes and indices",
+                   "write `if " + written_operand(a) + " < " + written_operand(b) + ":` with " +
+                       quoted(written(e.children[2])) + ", and `else:` with " +
+                       quoted(written(e.children[3])));
+}
+
+std::string Elaborator::row_loop(const SyntaxExpr& e) const {
+  static const std::map<std::string, std::pair<const char*, const char*>> kRows = {
+      {"sum", {"a sum", "+="}},        {"mean", {"a sum", "+="}},
+      {"prod", {"a product", "*="}},   {"max", {"a maximum", "max="}},
+      {"fmax", {"a maximum", "max="}}, {"min", {"a minimum", "min="}},
+      {"fmin", {"a minimum", "min="}}};
+  const auto row = kRows.find(e.name);
+  if (row == kRows.end() || e.children.size() != 1) return "";
+  SyntaxExpr of = e.children[0];
+  const Entry* entry =
+      of.kind == Kind::kName || of.kind == Kind::kSubscript ? lookup(of.name) : nullptr;
+  if (!entry) return "";
+  if (of.kind == Kind::kName) {
+    of.kind = Kind::kSubscript;
+    of.access.resize(entry->type.shape.size(), {.range = true, .lo = {}, .hi = {}});
+  }
+  if (of.access.size() != entry->type.shape.size()) return "";
+  std::string bounds;
+  const std::string k = unused_name("k"), s = unused_name("s");
+  for (size_t d = 0; d < of.access.size(); ++d) {
+    SyntaxExpr::Access& a = of.access[d];
+    if (!a.range) continue;
+    if (!bounds.empty()) return "";
+    bounds = (a.lo.empty() ? "0" : written(a.lo[0])) + ", " +
+             (a.hi.empty() ? str(entry->type.shape[d]) : written(a.hi[0]));
+    SyntaxExpr iterator;
+    iterator.name = k;
+    a = {.range = false, .lo = {iterator}, .hi = {}};
+  }
+  if (bounds.empty()) return "";
+  return std::string(row->second.first) + " is a loop: `for " + k + " in seq(" + bounds +
+         "):`, and in it " + quoted(s + " " + row->second.second + " " + written(of));
 }
 
 // All arguments of a function share one precision; literals among them take it from the first that
@@ -166,8 +221,9 @@ ExprPtr Elaborator::function_call(const SyntaxExpr& e, const std::string& name, 
     throw InputError(e.where,
                      quoted(name) + " takes " + counted(arity, "argument") + ", not " +
                          std::to_string(e.children.size()),
-                     name == "select" ? select_hint(e) : "");
+                     arity_hint(e, name));
   }
+  if (name == "select") refuse_select_by_control(e);
   std::vector<ExprPtr> args;
   ScalarType type = ScalarType::kR;
   for (const SyntaxExpr& c : e.children) {
@@ -191,27 +247,35 @@ ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
   }
   std::vector<std::string> names;
   for (const Function& f : functions()) names.push_back(f.name);
-  // What users of other languages type first; an edit distance would suggest `fabs` for nothing but
-  // `fabs`.
-  static const std::map<std::string, std::string> familiar = {{"abs", "fabs"},  {"max", "fmax"},
-                                                              {"min", "fmin"},  {"ln", "log"},
-                                                              {"float", "f32"}, {"double", "f64"}};
-  const auto it = familiar.find(e.name);
-  throw InputError(e.where, "there is no function " + quoted(e.name),
-                   it != familiar.end() ? "it is called " + quoted(it->second) + " here"
-                                        : did_you_mean(e.name, names));
+  // What users of other languages type first; an edit distance would suggest `sin` for `sum`.
+  std::string hint = row_loop(e);
+  if (hint.empty()) hint = instead_of_function(e);
+  if (hint.empty()) hint = did_you_mean(e.name, names);
+  throw InputError(e.where, "there is no function " + quoted(e.name), hint);
 }
 
 ExprPtr Elaborator::data_binary(const SyntaxExpr& e) {
   if (is_logical(e.op)) {
     throw InputError(e.where, "a condition cannot be used as data", kSelectIs);
   }
-  if (e.op == BinOpKind::kMod) throw InputError(e.where, "there is no `%` on data");
+  if (e.op == BinOpKind::kMod) remainder_of_data(e);
   ExprPtr lhs = data(e.children[0]);
   ExprPtr rhs = data(e.children[1]);
   unify(lhs, rhs);
   ScalarType type = lhs->type == ScalarType::kR ? rhs->type : lhs->type;
   return make_expr(BinOp{e.op, lhs, rhs}, type, e.where);
+}
+
+// Quotients of integers are cut toward zero, which makes the rest; between reals it is a function.
+void Elaborator::remainder_of_data(const SyntaxExpr& e) {
+  const ScalarType left = data(e.children[0])->type, right = data(e.children[1])->type;
+  const ScalarType type = left == ScalarType::kR ? right : left;
+  const std::string a = written_operand(e.children[0]), m = written_operand(e.children[1]);
+  std::string hint = "write `fmod(" + written(e.children[0]) + ", " + written(e.children[1]) + ")`";
+  if (!is_float(type))
+    hint = "of integers " + quoted(a + " - " + m + " * (" + a + " / " + m + ")") +
+           " is the remainder, with the sign of " + quoted(a);
+  throw InputError(e.where, "there is no `%` on data", hint);
 }
 
 // Needed only where both would be legal, for `f64(...)`: a leaf decides, and integer literals do

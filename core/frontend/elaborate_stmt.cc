@@ -4,6 +4,7 @@
 
 #include "core/frontend/declarations.h"
 #include "core/frontend/elaborate.h"
+#include "core/frontend/foreign_functions.h"
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 
@@ -19,8 +20,12 @@ bool has_range(const SyntaxExpr& e) {
   return false;
 }
 
-// What a type of another language is called here, as a hint; "": no language has it.
-std::string type_elsewhere(const std::string& name) {
+// What a type of another language is called here, as a hint; "": no language has it. `alone`: of an
+// argument without dimensions, which may be a size.
+std::string type_elsewhere(const std::string& name, bool alone) {
+  if (alone && (name == "int" || name == "long"))
+    return "what sizes and loops are made of is a `size`, or an `index`; a number of data is an "
+           "`i32`";
   static const std::map<std::string, std::string> kNames = {
       {"float", "f32"},   {"double", "f64"},  {"half", "f16"},      {"bfloat16", "bf16"},
       {"float16", "f16"}, {"float32", "f32"}, {"float64", "f64"},   {"int", "i32"},
@@ -53,7 +58,7 @@ Type Elaborator::type(const SyntaxType& t, bool is_argument) {
     std::vector<std::string> names;
     for (int k = 0; k <= static_cast<int>(ScalarType::kStride); ++k)
       names.push_back(name_of(static_cast<ScalarType>(k)));
-    const std::string hint = type_elsewhere(t.scalar);
+    const std::string hint = type_elsewhere(t.scalar, is_argument && !t.has_brackets);
     throw InputError(t.where, "there is no type " + quoted(t.scalar),
                      hint.empty() ? did_you_mean(t.scalar, names) : hint);
   }
@@ -228,6 +233,76 @@ void Elaborator::stepped(const SyntaxExpr& iter, const SyntaxExpr& range) {
   throw InputError(range.children[2].where, quoted(range.name) + " takes no step", hint);
 }
 
+std::string Elaborator::unused_name(const std::string& wanted) const {
+  std::string name = wanted;
+  for (int k = 1; lookup(name) || (globals_.constants && globals_.constants->contains(name)); ++k)
+    name = wanted + std::to_string(k);
+  return name;
+}
+
+namespace {
+
+// Of the two arguments of a bound, the one that the loop takes: a size rather than an iterator.
+size_t loop_end(const std::vector<ExprPtr>& ends) {
+  const auto moves = [](const ExprPtr& e) {
+    bool found = false;
+    (void)rewrite(e, [&](const ExprPtr& n) -> ExprPtr {
+      found = found || (n->as<Read>() && n->type == ScalarType::kIndex);
+      return nullptr;
+    });
+    return found;
+  };
+  return ends.size() == 2 && moves(ends[0]) && !moves(ends[1]) ? 1 : 0;
+}
+
+}  // namespace
+
+// Of a band of constant width the offset within it is the better loop: it has no more iterations
+// than the band has places.
+void Elaborator::refuse_band(const SyntaxExpr& iter, const SyntaxExpr& range) {
+  const SyntaxExpr &lower = range.children[0], &upper = range.children[1];
+  const bool below = is_maximum(lower) && lower.children.size() == 2;
+  const bool above = is_minimum(upper) && upper.children.size() == 2;
+  if (!below && !above) return;
+  std::vector<ExprPtr> from, to;
+  if (below)
+    for (const SyntaxExpr& c : lower.children) from.push_back(integer(c, Place::kLower));
+  else
+    from.push_back(integer(lower, Place::kLower));
+  if (above)
+    for (const SyntaxExpr& c : upper.children) to.push_back(integer(c, Place::kUpper));
+  else
+    to.push_back(integer(upper, Place::kUpper));
+
+  const std::string what = "the bounds of a loop take no " + quoted((below ? lower : upper).name);
+  const SourceLocation& where = (below ? lower : upper).where;
+  const auto conditions = [&](size_t without_from, size_t without_to, const std::string& at) {
+    std::vector<std::string> all;
+    for (size_t k = 0; k < from.size(); ++k)
+      if (k != without_from) all.push_back(str(normalize(from[k])) + " <= " + at);
+    for (size_t k = 0; k < to.size(); ++k)
+      if (k != without_to) all.push_back(at + " < " + str(normalize(to[k])));
+    return "`if " + joined(all, " and ") + ":`";
+  };
+  constexpr int64_t kWidest = 4096;
+  for (size_t a = 0; a < from.size(); ++a)
+    for (size_t b = 0; b < to.size(); ++b) {
+      const int64_t width = literal_value(normalize(to[b] - from[a])).value_or(0);
+      if (width <= 0 || width > kWidest) continue;
+      const std::string w = unused_name("w");
+      const std::string at = str(normalize(from[a] + read_var(Sym::fresh(w), ScalarType::kIndex)));
+      throw InputError(where, what,
+                       "write `for " + w + " in " + range.name + "(0, " + std::to_string(width) +
+                           "):`, in it " + conditions(a, b, at) + ", and " + quoted(at) +
+                           " where " + quoted(iter.name) + " is meant");
+    }
+  const size_t a = loop_end(from), b = loop_end(to);
+  throw InputError(where, what,
+                   "write `for " + iter.name + " in " + range.name + "(" + str(normalize(from[a])) +
+                       ", " + str(normalize(to[b])) + "):`, and in it " +
+                       conditions(a, b, iter.name));
+}
+
 // The iterator is in scope in the body only, and shadows what has its name.
 StmtPtr Elaborator::loop(const SyntaxStmt& s) {
   const SyntaxExpr& range = *s.value;
@@ -243,6 +318,7 @@ StmtPtr Elaborator::loop(const SyntaxStmt& s) {
         quoted(range.name) + " takes two bounds, not " + std::to_string(range.children.size()),
         "write `seq(0, n)`");
   }
+  refuse_band(*s.target, range);
   // Bounds are outside of the iterator's scope.
   ExprPtr lo = integer(range.children[0], Place::kLower);
   ExprPtr hi = integer(range.children[1], Place::kUpper);

@@ -1,0 +1,144 @@
+// What a hint says to write is a program that `check` accepts: each message's own words are put in
+// the place of what was refused.
+#include <gtest/gtest.h>
+
+#include "tests/said.h"
+#include "text.h"
+
+namespace exotune {
+namespace {
+using testing::parse;
+
+const std::string kHead =
+    "PI = 3.5\n"
+    "@proc\n"
+    "def f(N: size, M: size, x: f32[N], y: f32[N], m: f32[N, M], a: i32[N], b: i8[N],\n"
+    "      h: i16[N], d: f64[N]):\n"
+    "    for i in seq(0, N):\n";
+
+std::string in_loop(const std::string& lines) { return kHead + "        " + lines + "\n"; }
+
+std::string said(const std::string& text) {
+  return said_by([&] { check(*parse(text)); });
+}
+
+// The words in backquotes of the hint, in order.
+std::vector<std::string> suggested(const std::string& text) {
+  const std::string message = said(text);
+  std::vector<std::string> out;
+  size_t at = message.find("hint: ");
+  while (at < message.size()) {
+    const size_t from = message.find('`', at), to = message.find('`', from + 1);
+    if (from == std::string::npos || to == std::string::npos) break;
+    out.push_back(message.substr(from + 1, to - from - 1));
+    at = to + 1;
+  }
+  EXPECT_FALSE(out.empty()) << message;
+  return out.empty() ? std::vector<std::string>{message} : out;
+}
+
+// A value in an assignment to `target` that is refused, and the hint's last words in its place.
+struct Value {
+  const char *target, *refused, *suggested;
+};
+
+TEST(Suggestions, of_values_are_accepted) {
+  const Value values[] = {
+      {"a[i]", "a[i] % 65521", "a[i] - 65521 * (a[i] / 65521)"},
+      {"a[i]", "i32(b[i]) % (a[i] + 1)", "i32(b[i]) - (a[i] + 1) * (i32(b[i]) / (a[i] + 1))"},
+      {"y[i]", "x[i] % 2.0", "fmod(x[i], 2.0)"},
+      {"y[i]", "fma(x[i], 2.0, y[i])", "x[i] * 2.0 + y[i]"},
+      {"y[i]", "fma(x[i] + 1.0, -y[i], 2.0)", "(x[i] + 1.0) * (-y[i]) + 2.0"},
+      {"y[i]", "clamp(x[i], 0.0, 1.0)", "fmin(fmax(x[i], 0.0), 1.0)"},
+      {"y[i]", "rsqrt(x[i])", "1.0 / sqrt(x[i])"},
+      {"y[i]", "sign(x[i])", "select(x[i], 0.0, -1.0, select(0.0, x[i], 1.0, 0.0))"},
+      {"y[i]", "gelu(x[i])", "0.5 * x[i] * (1.0 + erf(0.7071067811865476 * x[i]))"},
+      {"y[i]", "fmin(x[i], y[i], 0.0)", "fmin(x[i], fmin(y[i], 0.0))"},
+      {"y[i]", "min(x[i], y[i], 0.0)", "fmin(x[i], fmin(y[i], 0.0))"},
+      {"d[i]", "d[i] * i", "f64(i)"}};
+  for (const Value& v : values) {
+    const std::string assigned = std::string(v.target) + " = ";
+    const std::vector<std::string> words = suggested(in_loop(assigned + v.refused));
+    EXPECT_NE(std::find(words.begin(), words.end(), v.suggested), words.end())
+        << said(in_loop(assigned + v.refused));
+    EXPECT_EQ(said(in_loop(assigned + v.suggested)), "accepted") << v.suggested;
+  }
+}
+
+TEST(Suggestions, of_loops_over_a_band_are_accepted) {
+  const auto band = [](const std::string& bounds) {
+    return in_loop("for j in seq(" + bounds + "):\n            y[i] += x[j]");
+  };
+  std::vector<std::string> words = suggested(band("max(0, i - 16), min(N, i + 17)"));
+  ASSERT_EQ(words.size(), 4u);
+  EXPECT_EQ(words[0], "for w in seq(0, 33):");
+  EXPECT_EQ(words[1], "if 0 <= i + w - 16 and i + w - 16 < N:");
+  EXPECT_EQ(said(in_loop(words[0] + "\n            " + words[1] + "\n                y[i] += x[" +
+                         words[2] + "]")),
+            "accepted");
+
+  for (const char* bounds : {"max(i - 2, 0), N", "0, min(N, i + 3)", "max(0, i - M), min(N, i + M)",
+                             "max(0, i - 2), min(i + M, N)"}) {
+    words = suggested(band(bounds));
+    ASSERT_EQ(words.size(), 2u) << bounds;
+    EXPECT_EQ(
+        said(in_loop(words[0] + "\n            " + words[1] + "\n                y[i] += x[j]")),
+        "accepted")
+        << words[0] << words[1];
+  }
+  EXPECT_NE(said(band("max(0, i - 2), N")).find("the bounds of a loop take no `max`"),
+            std::string::npos);
+}
+
+TEST(Suggestions, of_neighbours_on_a_ring_are_accepted) {
+  for (const char* at : {"(i - 1) % N", "(i + 1) % N", "(N - 1 - i) % N", "(i + 3 - 4) % N"}) {
+    const std::vector<std::string> words = suggested(in_loop("y[i] = x[" + std::string(at) + "]"));
+    ASSERT_EQ(words.size(), 4u) << at;
+    EXPECT_EQ(said(in_loop(words[0] + "\n            y[i] = x[" + words[1] + "]\n        " +
+                           words[2] + "\n            y[i] = x[" + words[3] + "]")),
+              "accepted")
+        << at;
+  }
+}
+
+TEST(Suggestions, of_sums_over_rows_are_accepted) {
+  for (const char* row : {"sum(m[i, :])", "max(m[i, 0:M])", "fmin(x)", "prod(m[:, 0])"}) {
+    const std::vector<std::string> words = suggested(in_loop("y[i] = " + std::string(row)));
+    ASSERT_EQ(words.size(), 2u) << row;
+    EXPECT_EQ(said(in_loop("s: f32 = 0.0\n        " + words[0] + "\n            " + words[1] +
+                           "\n        y[i] = s")),
+              "accepted")
+        << row;
+  }
+}
+
+TEST(Suggestions, of_choices_by_sizes_are_accepted) {
+  const std::vector<std::string> words = suggested(in_loop("y[i] = select(i, 5, x[i], 0.0)"));
+  ASSERT_EQ(words.size(), 4u);
+  EXPECT_EQ(said(in_loop(words[0] + "\n            y[i] = " + words[1] + "\n        " + words[2] +
+                         "\n            y[i] = " + words[3])),
+            "accepted");
+  EXPECT_EQ(said(in_loop("y[i] = select(f32(i), 5, x[i], 0.0)")), "accepted");
+  EXPECT_EQ(said(in_loop("y[i] = select(2, 5, x[i], 0.0)")), "accepted");
+}
+
+TEST(Suggestions, of_several_statements_on_a_line_are_accepted) {
+  for (const char* line : {"u, v = x[i], y[i]", "u: f32 = 0.5, v: f32 = x[i]", "u, v: f32",
+                           "y[i] = x[i], x[i] = 1.0"}) {
+    const bool declared = line[0] == 'u' && std::string(line).find(':') == std::string::npos;
+    const std::string front = declared ? "u: f32\n        v: f32\n        " : "";
+    const std::vector<std::string> words = suggested(in_loop(front + line));
+    ASSERT_EQ(words.size(), 2u) << line;
+    EXPECT_EQ(said(in_loop(front + words[0] + "\n        " + words[1])), "accepted") << line;
+  }
+  EXPECT_NE(said(in_loop("x[i], y[i] = y[i], x[i]")).find("keeps what is overwritten"),
+            std::string::npos);
+}
+
+TEST(Suggestions, of_windows_are_accepted) {
+  const std::vector<std::string> words = suggested(in_loop("t: f32[M] = m[i, 0:M]"));
+  EXPECT_EQ(said(in_loop(words.back() + "\n        y[i] = t[0]")), "accepted");
+}
+
+}  // namespace
+}  // namespace exotune
