@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "core/analysis/checker.h"
+#include "core/analysis/written_casts.h"
 #include "core/ir/functions.h"
 #include "core/ir/precision.h"
 #include "core/ir/printer.h"
@@ -119,20 +120,32 @@ ScalarType wider(ScalarType a, ScalarType b) {
   return bytes_of(a) >= bytes_of(b) ? a : b;
 }
 
+bool decides(std::optional<ScalarType> t) { return t && *t != ScalarType::kR; }
+
 }  // namespace
+
+std::string Checker::written(const ExprPtr& e) const { return str(WrittenCasts(p_).written(e)); }
+
+std::optional<ScalarType> Checker::operand(const ExprPtr& e, const SourceLocation& where) {
+  return e->as<Cast>() ? std::optional(e->type) : data(e, where);
+}
 
 // Literals have no precision of their own; two operands that have one must agree, since a silent
 // conversion would round where nobody asked.
-std::optional<ScalarType> Checker::one_precision(std::optional<ScalarType> a,
-                                                 std::optional<ScalarType> b,
-                                                 const SourceLocation& where) {
-  if (!a || *a == ScalarType::kR) return b ? b : a;
-  if (!b || *b == ScalarType::kR || *a == *b) return a;
-  const ScalarType wide = wider(*a, *b);
-  fail(where,
-       std::string("mixed precisions in one operator: ") + name_of(*a) + " and " + name_of(*b),
-       std::string("write `") + name_of(wide) + "(..)` around what is " +
-           name_of(wide == *a ? *b : *a) + ", or assign it to a scalar of that type");
+std::optional<ScalarType> Checker::operands(const BinOp& n, const SourceLocation& where) {
+  const std::optional<ScalarType> a = operand(n.lhs, where), b = operand(n.rhs, where);
+  if (decides(a) && decides(b) && *a != *b) {
+    const ScalarType wide = wider(*a, *b);
+    const ExprPtr narrow = WrittenCasts(p_).written(wide == *a ? n.rhs : n.lhs);
+    fail(where,
+         std::string("mixed precisions in one operator: ") + name_of(*a) + " and " + name_of(*b),
+         "write `" + str(as_type(wide, narrow)) + "` for `" + str(narrow) +
+             "`, or assign it to a scalar of that type");
+  }
+  for (const ExprPtr& side : {n.lhs, n.rhs})
+    if (side->as<Cast>()) data(side, where);
+  if (!decides(a)) return b ? b : a;
+  return a;
 }
 
 std::optional<ScalarType> Checker::data(const ExprPtr& e, const SourceLocation& where_in) {
@@ -147,8 +160,7 @@ std::optional<ScalarType> Checker::data(const ExprPtr& e, const SourceLocation& 
   if (const BinOp* n = e->as<BinOp>()) {
     if (is_comparison(n->op) || is_logical(n->op) || n->op == BinOpKind::kMod)
       fail(where, std::string(name_of(n->op)) + " does not apply to data: " + str(e));
-    const std::optional<ScalarType> l = data(n->lhs, where), r = data(n->rhs, where);
-    return one_precision(l, r, where);
+    return operands(*n, where);
   }
   if (const Extern* n = e->as<Extern>()) return function(*n, e, where);
   if (const Cast* n = e->as<Cast>()) {
@@ -168,33 +180,52 @@ std::optional<ScalarType> Checker::data(const ExprPtr& e, const SourceLocation& 
 std::optional<ScalarType> Checker::function(const Extern& n, const ExprPtr& e,
                                             const SourceLocation& where) {
   std::optional<ScalarType> t;
-  ExprPtr first;  // the argument that has precision t
-  for (const ExprPtr& a : n.args) {
-    const std::optional<ScalarType> own = data(a, where);
-    if (!own || *own == ScalarType::kR) {
-      if (!t) t = own;
-      continue;
+  std::vector<std::optional<ScalarType>> types;
+  size_t first = n.args.size(),
+         other = first;  // the argument that has precision t, one that has not
+  for (size_t k = 0; k < n.args.size(); ++k) {
+    types.push_back(operand(n.args[k], where));
+    if (!decides(types[k])) {
+      if (!t) t = types[k];
+    } else if (first == n.args.size()) {
+      first = k;
+      t = types[k];
+    } else if (*types[k] != *t && other == n.args.size()) {
+      other = k;
     }
-    if (first && *t != *own) {
-      const ScalarType wide = wider(*t, *own);
-      const ExprPtr& narrow = wide == *t ? a : first;
-      fail(where,
-           "mixed precisions in `" + n.fn + "`: " + str(first) + " is " + name_of(*t) + ", and " +
-               str(a) + " is " + name_of(*own),
-           std::string(n.fn == "select" ? "what is compared and what is chosen have one precision: "
-                                        : "all arguments have one precision: ") +
-               "cast by an assignment to a buffer, or write `" + name_of(wide) + "(" + str(narrow) +
-               ")`");
-    }
-    first = a;
-    t = own;
   }
+  if (other < n.args.size()) mixed_arguments(n, types, first, other, where);
+  for (const ExprPtr& a : n.args)
+    if (a->as<Cast>()) data(a, where);
   const Function* f = find_function(n.fn);
   if (!f) fail(where, "there is no function " + n.fn);
   if (t && !is_float(*t) && !f->on_integers)
-    fail(where, n.fn + " is not defined on " + name_of(*t) + ": " + str(e),
-         "write `f32(" + str(first) + ")`, or another precision");
+    fail(where, n.fn + " is not defined on " + name_of(*t) + ": " + written(e),
+         "write `" + str(integers_as(ScalarType::kF32, WrittenCasts(p_).written(e))) +
+             "`, or another precision");
   return t;
+}
+
+// The whole call, all of it in the widest of the types: nothing is left to be found out.
+void Checker::mixed_arguments(const Extern& n, const std::vector<std::optional<ScalarType>>& types,
+                              size_t first, size_t other, const SourceLocation& where) {
+  ScalarType wide = *types[first];
+  for (const std::optional<ScalarType>& t : types)
+    if (decides(t)) wide = wider(wide, *t);
+  const WrittenCasts casts(p_);
+  Extern call{n.fn, {}};
+  for (size_t k = 0; k < n.args.size(); ++k) {
+    const ExprPtr a = casts.written(n.args[k]);
+    call.args.push_back(decides(types[k]) && *types[k] != wide ? as_type(wide, a) : a);
+  }
+  fail(where,
+       "mixed precisions in `" + n.fn + "`: " + written(n.args[first]) + " is " +
+           name_of(*types[first]) + ", and " + written(n.args[other]) + " is " +
+           name_of(*types[other]),
+       std::string(n.fn == "select" ? "what is compared and what is chosen have one precision: "
+                                    : "all arguments have one precision: ") +
+           "write `" + str(make_expr(std::move(call), wide, where)) +
+           "`, or cast by an assignment to a buffer");
 }
 
 // A cast from control must be exact in range: proved from what is known of the value at its place.
@@ -257,20 +288,28 @@ bool fits_type(ScalarType t, double v) {
 
 void Checker::stored(const ExprPtr& e, ScalarType target, const SourceLocation& where) {
   data(e, where);
-  literals(e, decided(target), where);
+  literals(e, decided(target), where, {e, target});
 }
 
 // As the interpreter and generated C take precisions from the context (precision_in).
-void Checker::literals(const ExprPtr& e, ScalarType context, const SourceLocation& where_in) {
+void Checker::literals(const ExprPtr& e, ScalarType context, const SourceLocation& where_in,
+                       const Stored& stored) {
   const SourceLocation& where = e->where.known() ? e->where : where_in;
   if (const Const* n = e->as<Const>()) {
     const double v = std::visit([](auto x) { return static_cast<double>(x); }, n->value);
     if (fits_type(context, v)) return;
     const bool fraction = !is_float(context) && v != std::trunc(v);
+    std::string hint = "choose another number, or another precision for what it meets";
+    if (fraction && has_own_precision(stored.value)) {
+      const ScalarType real = is_float(stored.target) ? decided(stored.target) : ScalarType::kF32;
+      const ScalarType type = real == ScalarType::kR ? ScalarType::kF32 : real;
+      hint = "write `" + str(integers_as(type, WrittenCasts(p_).written(stored.value))) + "`" +
+             ", or another number";
+    }
     fail(where,
-         std::string(name_of(context)) + " cannot hold " + str(e) +
+         std::string(name_of(context)) + " cannot hold " + written(e) +
              (fraction ? ", which is no integer" : ""),
-         "choose another number, or another precision for what it meets");
+         hint);
   }
   // They have a precision of their own, and no literals inside but subscripts.
   if (e->as<Read>() || e->as<ReadConfig>() || e->as<Cast>()) return;
@@ -279,10 +318,10 @@ void Checker::literals(const ExprPtr& e, ScalarType context, const SourceLocatio
   // select(a, b, x, y): a and b are compared in their own precision, x and y are the result's.
   if (const Extern* n = e->as<Extern>(); n && n->fn == "select" && n->args.size() == 4) {
     const ScalarType compared = precision_in(n->args[0], precision_in(n->args[1], type));
-    for (size_t k = 0; k < 4; ++k) literals(n->args[k], k < 2 ? compared : type, where);
+    for (size_t k = 0; k < 4; ++k) literals(n->args[k], k < 2 ? compared : type, where, stored);
     return;
   }
-  for (const ExprPtr& c : expr_children(*e)) literals(c, type, where);
+  for (const ExprPtr& c : expr_children(*e)) literals(c, type, where, stored);
 }
 
 // Two questions a dimension, 0 <= i and i < n, each proved from the facts of the place; a window's

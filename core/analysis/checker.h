@@ -56,15 +56,27 @@ class Checker {
   /// in it can be held by the precision that it takes there.
   void stored(const ExprPtr& e, ScalarType target, const SourceLocation& where);
   /// Each literal must be exact in the type it takes from its context: 300 is no i8, 0.1 is an f32.
-  void literals(const ExprPtr& e, ScalarType context, const SourceLocation& where);
+  /// `stored`: the value that `e` is a part of, and where it goes; for the hint.
+  struct Stored {
+    const ExprPtr& value;
+    ScalarType target;
+  };
+  void literals(const ExprPtr& e, ScalarType context, const SourceLocation& where,
+                const Stored& stored);
   void cast(const Cast& n, const ExprPtr& e, const SourceLocation& where);
   /// The assert under which `inside`, an upper bound of `limit`, would be proved.
   std::string assert_hint(const ExprPtr& inside, const ExprPtr& limit);
   /// The precision that all arguments have.
   std::optional<ScalarType> function(const Extern& n, const ExprPtr& e,
                                      const SourceLocation& where);
-  std::optional<ScalarType> one_precision(std::optional<ScalarType> a, std::optional<ScalarType> b,
-                                          const SourceLocation& where);
+  [[noreturn]] void mixed_arguments(const Extern& n,
+                                    const std::vector<std::optional<ScalarType>>& types,
+                                    size_t first, size_t other, const SourceLocation& where);
+  std::optional<ScalarType> operands(const BinOp& n, const SourceLocation& where);
+  /// As `data`, but the range of a cast is not looked at: a hint may say to cast otherwise.
+  std::optional<ScalarType> operand(const ExprPtr& e, const SourceLocation& where);
+  /// `e` as the user wrote it.
+  std::string written(const ExprPtr& e) const;
   /// The binding of a data name, which must be visible.
   const Binding& buffer(Sym name, const SourceLocation& where);
   void element(Sym name, const std::vector<ExprPtr>& idx, const SourceLocation& where);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/analysis/written_casts.h"
 #include "core/ir/precision.h"
 #include "core/ir/printer.h"
 
@@ -24,7 +25,7 @@ Range whole(ScalarType t) {
 // (`x_i16 = x[i]`) has the range of what it was made of.
 class NarrowArithmetic {
  public:
-  explicit NarrowArithmetic(const Proc& p) {
+  explicit NarrowArithmetic(const Proc& p) : proc_(p) {
     for (const Arg& a : p.args) types_[a.name] = a.type.scalar;
     for_each_stmt(p.body, [&](const StmtPtr& s) { declare(*s); });
     for_each_stmt(p.body, [&](const StmtPtr& s) { look(*s); });
@@ -58,11 +59,10 @@ class NarrowArithmetic {
 
   void say(const ExprPtr& value, ScalarType wide, const SourceLocation& where) {
     const std::string from = name_of(value->type), to = name_of(wide);
-    const ExprPtr cast = rewrite(value, [&](const ExprPtr& n) {
-      return n->as<Read>() && is_data(n->type) ? make_expr(Cast{n}, wide, n->where) : nullptr;
-    });
+    const ExprPtr written = WrittenCasts(proc_).written(value);
+    const ExprPtr cast = integers_as(wide, written);
     said.push_back(Diagnostic{value->where.known() ? value->where : where,
-                              "`" + str(value) + "` is computed in " + from +
+                              "`" + str(written) + "` is computed in " + from +
                                   ", where it may wrap, and only then becomes " + to,
                               {},
                               "`" + str(cast) + "` is computed in " + to});
@@ -113,6 +113,7 @@ class NarrowArithmetic {
     return all;
   }
 
+  const Proc& proc_;
   std::map<Sym, ScalarType> types_;
   std::map<Sym, int> writes_;  // by statements; what is also written otherwise counts twice
   std::map<Sym, Range> known_;

@@ -55,7 +55,15 @@ TEST(Suggestions, of_values_are_accepted) {
       {"y[i]", "gelu(x[i])", "0.5 * x[i] * (1.0 + erf(0.7071067811865476 * x[i]))"},
       {"y[i]", "fmin(x[i], y[i], 0.0)", "fmin(x[i], fmin(y[i], 0.0))"},
       {"y[i]", "min(x[i], y[i], 0.0)", "fmin(x[i], fmin(y[i], 0.0))"},
-      {"d[i]", "d[i] * i", "f64(i)"}};
+      {"d[i]", "d[i] * i", "f64(i)"},
+      {"y[i]", "a[i] * 0.5", "f32(a[i]) * 0.5"},
+      {"a[i]", "a[i] * 0.5 + a[i]", "f32(a[i]) * 0.5 + f32(a[i])"},
+      {"d[i]", "i32(b[i]) * 0.5", "f64(b[i]) * 0.5"},
+      {"y[i]", "sqrt(a[i])", "sqrt(f32(a[i]))"},
+      {"y[i]", "log(i32(b[i]) + 1)", "log(f32(b[i]) + 1)"},
+      {"y[i]", "fmax(x[i], a[i])", "fmax(x[i], f32(a[i]))"},
+      {"y[i]", "hypot(x[i], f64(a[i]))", "hypot(f64(x[i]), f64(a[i]))"},
+      {"a[i]", "select(y[i], x[i], i32(i), a[i])", "select(y[i], x[i], f32(i), f32(a[i]))"}};
   for (const Value& v : values) {
     const std::string assigned = std::string(v.target) + " = ";
     const std::vector<std::string> words = suggested(in_loop(assigned + v.refused));
@@ -63,6 +71,32 @@ TEST(Suggestions, of_values_are_accepted) {
         << said(in_loop(assigned + v.refused));
     EXPECT_EQ(said(in_loop(assigned + v.suggested)), "accepted") << v.suggested;
   }
+}
+
+TEST(Suggestions, of_operands_are_accepted) {
+  const auto words = [](const std::string& value) {
+    const std::vector<std::string> all = suggested(in_loop("y[i] = " + value));
+    return all.at(0) + " for " + all.at(1);
+  };
+  EXPECT_EQ(words("x[i] + a[i]"), "f32(a[i]) for a[i]");
+  EXPECT_EQ(words("x[i] * i32(b[i])"), "f32(i32(b[i])) for i32(b[i])");
+  EXPECT_EQ(words("x[i] * i16(i)"), "f32(i) for i16(i)");
+  for (const char* value : {"x[i] + f32(a[i])", "x[i] * f32(i32(b[i]))", "x[i] * f32(i)"})
+    EXPECT_EQ(said(in_loop("y[i] = " + std::string(value))), "accepted");
+}
+
+// The words are the user's: not the scalar that a cast becomes, not a number for an integer.
+TEST(Suggestions, name_casts_as_they_are_written) {
+  const std::string message = said(in_loop("a[i] = select(y[i], x[i], i16(b[i]), 3)"));
+  EXPECT_NE(message.find("y[i] is f32, and i16(b[i]) is i16"), std::string::npos) << message;
+  EXPECT_EQ(message.find("b_i16"), std::string::npos) << message;
+  EXPECT_NE(said(in_loop("b[i] = i8(h[i]) + 300")).find("i8 cannot hold 300\n"), std::string::npos);
+  EXPECT_NE(said(in_loop("if i < 9:\n            a[i] = select(y[i], x[i], f32(i32(i)), a[i])"))
+                .find("write `select(y[i], x[i], f32(i32(i)), f32(a[i]))`"),
+            std::string::npos);
+  // What a user allocates keeps its name.
+  EXPECT_NE(said(in_loop("t: i16 = b[i]\n        y[i] = x[i] * t")).find("write `f32(t)` for `t`"),
+            std::string::npos);
 }
 
 TEST(Suggestions, of_loops_over_a_band_are_accepted) {
