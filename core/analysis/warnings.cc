@@ -120,8 +120,55 @@ class NarrowArithmetic {
   bool wraps_ = false;
 };
 
+// Loops whose iterator has the name of an argument or of a loop around.
+class HidingLoops {
+ public:
+  explicit HidingLoops(const Proc& p) {
+    for (const Arg& a : p.args) names_.push_back({a.name.name(), "the argument"});
+    block(p.body);
+  }
+  std::vector<Diagnostic> said;
+
+ private:
+  struct Name {
+    std::string text;
+    const char* what;
+  };
+
+  void block(const Block& b) {
+    for (const StmtPtr& s : b) {
+      const size_t visible = names_.size();
+      if (const auto* loop = s->as<For>()) {
+        say(loop->iter.name(), s->where);
+        names_.push_back({loop->iter.name(), "the iterator of the loop around it,"});
+      }
+      block(body_of(*s));
+      names_.resize(visible);
+      block(orelse_of(*s));
+    }
+  }
+
+  void say(const std::string& name, const SourceLocation& where) {
+    for (const Name& n : names_)
+      if (n.text == name) {
+        said.push_back(Diagnostic{
+            where,
+            "the iterator `" + name + "` hides " + n.what + " `" + name + "`",
+            {},
+            "in the loop `" + name + "`" + " counts its iterations; give it another name"});
+        return;
+      }
+  }
+
+  std::vector<Name> names_;
+};
+
 }  // namespace
 
-std::vector<Diagnostic> warnings(const Proc& p) { return NarrowArithmetic(p).said; }
+std::vector<Diagnostic> warnings(const Proc& p) {
+  std::vector<Diagnostic> all = HidingLoops(p).said;
+  for (Diagnostic& d : NarrowArithmetic(p).said) all.push_back(std::move(d));
+  return all;
+}
 
 }  // namespace exotune

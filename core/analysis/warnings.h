@@ -12,6 +12,7 @@ namespace exotune {
 /// stored in a wider type: `total += x[i] * x[i]`, where the wide type was meant from the
 /// beginning. Not of what cannot wrap: `i16(x[i]) * i16(x[i])` of bytes. In the order of the text,
 /// one a statement, each to be printed by `str("warning")`. For procs that `check` accepts.
+/// In front of them: loops whose iterator has the name of an argument or of a loop around them.
 std::vector<Diagnostic> warnings(const Proc& p);
 
 }  // namespace exotune

@@ -54,5 +54,26 @@ TEST(Warnings, a_cast_to_what_is_still_too_narrow) {
   EXPECT_NE(said_of("w[i] += i32(b[i] * b[i])"), "");
 }
 
+/// The warnings of a whole procedure.
+std::string said_of_proc(const std::string& text) {
+  std::string out;
+  for (const Diagnostic& d : warnings(*testing::parse(text))) out += d.str("warning");
+  return out;
+}
+
+TEST(Warnings, an_iterator_that_hides_an_argument_or_a_loop) {
+  EXPECT_EQ(said_of_proc("def f(n: size, k: f32, x: f32[n]):\n    for k in seq(0, n):\n"
+                         "        x[k] = 0.0\n"),
+            "t.exo:2:5: warning: the iterator `k` hides the argument `k`\nhint: in the loop `k` "
+            "counts its iterations; give it another name\n");
+  EXPECT_NE(said_of_proc("def f(n: size, x: f32[n]):\n    for i in seq(0, n):\n"
+                         "        for i in seq(0, 4):\n            x[0] += 1.0\n")
+                .find("t.exo:3:9: warning: the iterator `i` hides the iterator of the loop around"),
+            std::string::npos);
+  EXPECT_EQ(said_of_proc("def f(n: size, x: f32[n]):\n    for i in seq(0, n):\n        x[i] = 0.0\n"
+                         "    for i in seq(0, n):\n        x[i] = 0.0\n"),
+            "");
+}
+
 }  // namespace
 }  // namespace exotune
