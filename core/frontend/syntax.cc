@@ -405,6 +405,8 @@ std::string written(const SyntaxType& type) {
 }
 
 std::string on_lines_of_their_own(const std::vector<std::string>& statements) {
+  constexpr size_t kMost = 8;  // that still are a hint
+  if (statements.size() > kMost) return "write one on each line";
   std::string out = "write one on each line: ";
   for (size_t k = 0; k < statements.size(); ++k) out += (k ? ", " : "") + quoted(statements[k]);
   return out;
@@ -425,6 +427,8 @@ bool mentions(const SyntaxExpr& e, const std::string& name) {
 std::vector<std::string> one_by_one(const std::vector<SyntaxExpr>& targets,
                                     const std::vector<SyntaxExpr>& values) {
   std::vector<std::string> out;
+  constexpr size_t kMost = 8;  // all pairs are looked at
+  if (targets.size() > kMost) return out;
   for (size_t k = 0; k < targets.size(); ++k) {
     for (size_t before = 0; before < k; ++before)
       if (mentions(values[k], targets[before].name)) return {};
@@ -453,10 +457,9 @@ void refuse_several(TokenStream& t, const SyntaxExpr& first) {
   throw InputError(where, "one assignment per statement", hint);
 }
 
-// `a = c, d` and `a: f32 = c, b: f32 = d`: the stream stands behind the statement `s`, which is
-// written `text`.
-void refuse_more(TokenStream& t, const std::string& text) {
-  if (!t.at(",")) return;
+// `a = c, d` and `a: f32 = c, b: f32 = d`: the stream stands at the comma behind the first of them,
+// which is written `text`.
+[[noreturn]] void refuse_more(TokenStream& t, const std::string& text) {
   const SourceLocation where = t.where();
   std::vector<std::string> statements = {text};
   while (t.accept(",")) {
@@ -486,7 +489,8 @@ void initial_value(TokenStream& t, SyntaxStmt& s) {
     throw InputError(where, "only a scalar is given a value where it is allocated", hint);
   }
   s.value = parse_or(t);
-  refuse_more(t, s.target->name + ": " + written(s.type) + " = " + written(*s.value));
+  if (t.at(","))
+    refuse_more(t, s.target->name + ": " + written(s.type) + " = " + written(*s.value));
 }
 
 // All that fits on a line. The statement's kind is known only behind its first expression, which is
@@ -516,7 +520,7 @@ SyntaxStmt parse_simple(TokenStream& t) {
     rest(SyntaxStmt::Kind::kAssign);
     s.value = parse_or(t);
     if (t.at("=")) throw InputError(t.where(), "one assignment per statement");
-    refuse_more(t, written(*s.target) + " = " + written(*s.value));
+    if (t.at(",")) refuse_more(t, written(*s.target) + " = " + written(*s.value));
   } else if (std::optional<ReduceOp> op = reduction(t)) {
     s.op = *op;
     rest(SyntaxStmt::Kind::kReduce);
