@@ -19,7 +19,7 @@ the tuned one (where places differ by 3 % also at each), of the best library, an
 (which one, and what it gives, the tuner's record tells).
 With --keep what was compiled stays in a folder and is not compiled again; --build does only that.
 """
-import argparse, array, collections, ctypes, hashlib, json, math, os, re, subprocess, sys, tempfile, time
+import argparse, array, collections, ctypes, hashlib, json, math, os, re, struct, subprocess, sys, tempfile, time
 
 import libraries
 
@@ -45,7 +45,14 @@ SCALARS = {
     "f64": Scalar("d", ctypes.c_double, 1e-8), "f32": Scalar("f", ctypes.c_float, 2e-3),
     "i32": Scalar("i", ctypes.c_int32, 0), "i16": Scalar("h", ctypes.c_int16, 0),
     "ui16": Scalar("H", ctypes.c_uint16, 0), "i8": Scalar("b", ctypes.c_int8, 0), "ui8": Scalar("B", ctypes.c_uint8, 0),
+    # As the C has them: 16 bits, of which bf16 are the upper half of a float.
+    "f16": Scalar("H", ctypes.c_uint16, 5e-3), "bf16": Scalar("H", ctypes.c_uint16, 2e-2),
 }
+REALS = ("f64", "f32", "f16", "bf16")
+HALF_BITS = {"f16": lambda v: struct.unpack("<H", struct.pack("<e", v))[0],
+             "bf16": lambda v: struct.unpack("<I", struct.pack("<f", v))[0] >> 16}
+HALF_VALUE = {"f16": lambda bits: struct.unpack("<e", struct.pack("<H", bits))[0],
+              "bf16": lambda bits: struct.unpack("<f", struct.pack("<I", bits << 16))[0]}
 
 Arg = collections.namedtuple("Arg", "name scalar count dims written")
 
@@ -64,12 +71,19 @@ def emit(tool, kernel, sizes, folder, schedule=None):
     return os.path.join(folder, stem + ".c")
 
 
+def require_scalar(name, scalar):
+    """One argument less, and the call would read what nobody passed."""
+    if scalar not in SCALARS:
+        raise SystemExit(f"error: argument {name} is of type {scalar}, for which there are no values here")
+
+
 def arguments(c_file):
     header = open(c_file[:-2] + ".h").read()
     text = re.search(r"/\* def \w+\((.*?)\):", header, re.S).group(1)
     read = re.findall(r"const \w+\* EXO_RESTRICT (\w+)", header)
     out = []
-    for arg in re.findall(rf"(\w+): \[?({'|'.join(SCALARS)})\]?(\[[^\]]*\])?", text):
+    for arg in re.findall(r"(\w+): \[?(\w+)\]?(\[[^\]]*\])?", text):
+        require_scalar(arg[0], arg[1])
         dims = [int(eval(d)) for d in (arg[2] or "[1]")[1:-1].split(",")]
         count = 1
         for d in dims:
@@ -81,15 +95,16 @@ def arguments(c_file):
 def inputs(args, given):
     buffers = []
     for a in args:
-        whole = a.scalar not in ("f64", "f32")
-        data = array.array(SCALARS[a.scalar].code, [k * 7 % 5 if whole else 1 + (k * 7 % 13) / 13 for k in range(a.count)])
+        whole = a.scalar not in REALS
+        data = [k * 7 % 5 if whole else 1 + (k * 7 % 13) / 13 for k in range(a.count)]
         if a.name in given:
             data[0] = given[a.name]
         if len(a.dims) == 2 and a.dims[0] == a.dims[1]:
             n = a.dims[0]
             for k in range(n):
                 data[k * n + k] += 1 if whole else n * 2
-        buffers.append(data)
+        bits = HALF_BITS.get(a.scalar)
+        buffers.append(array.array(SCALARS[a.scalar].code, map(bits, data) if bits else data))
     return buffers
 
 
@@ -190,7 +205,8 @@ class Copies:
         for k, a in enumerate(self.args):
             if a.written and a.name not in but:
                 whole = (SCALARS[a.scalar].ctype * a.count).from_address(self.live[k])
-                out.append((a.scalar, whole[:: max(1, a.count // 5000) | 1]))
+                value = HALF_VALUE.get(a.scalar, lambda v: v)
+                out.append((a.scalar, [value(v) for v in whole[:: max(1, a.count // 5000) | 1]]))
         return out
 
 

@@ -22,7 +22,10 @@ def arguments(stem, sizes):
     read = re.findall(r"const \w+\* EXO_RESTRICT (\w+)", header)
     leading = [sizes[name] for name in re.findall(r"(\w+): size", text)]
     args = []
-    for name, scalar, shape in re.findall(r"(\w+): \[?(f64|f32|i32|i8)\]?(\[[^\]]*\])?", text):
+    for name, scalar, shape in re.findall(r"(\w+): \[?(\w+)\]?(\[[^\]]*\])?", text):
+        if scalar == "size":
+            continue
+        compare.require_scalar(name, scalar)
         dims = [int(eval(d, {}, sizes)) for d in (shape or "[1]")[1:-1].split(",")]
         count = 1
         for d in dims:
