@@ -85,6 +85,7 @@ Answer Problem::answer_of(const Decision& d, const Formula& question) const {
       break;
     }
   }
+  out.undecided = out.verdict == Verdict::kUnknown;
   return out;
 }
 
@@ -92,7 +93,7 @@ Answer Problem::answer_of(const Decision& d, const Formula& question) const {
 Answer Problem::excludes(const Formula& f) {
   bool overflow = false;
   for_each_atom(f, [&](const Constraint& c) { overflow |= c.lin.overflow; });
-  if (overflow) return {};
+  if (overflow) return {.undecided = true};
   return answer_of(decide(constraints_, disjunctions_, f, variables(), is_size_), f);
 }
 

@@ -21,7 +21,7 @@ std::vector<LazyText> Answer::notes() const {
     case Verdict::kProved:
       break;
     case Verdict::kUnknown:
-      out.push_back("the solver answered unknown, which counts as a refusal");
+      if (undecided) out.push_back("the solver answered unknown, which counts as a refusal");
       break;
     case Verdict::kRefuted:
       if (!counter_example.empty()) {

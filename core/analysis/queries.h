@@ -23,8 +23,10 @@ struct Answer {
   std::map<std::string, int64_t> counter_example;
   /// Which access or bound failed; made when printed.
   LazyText why;
+  /// kUnknown is what the solver said; else it was not asked, and `why` is all there is.
+  bool undecided = false;
   explicit operator bool() const { return verdict == Verdict::kProved; }
-  /// `why`, and "fails for N = 1, i = 0" when refuted or "the solver answered unknown".
+  /// `why`, and "fails for N = 1, i = 0" when refuted or "the solver answered unknown" when so.
   std::vector<LazyText> notes() const;
 };
 

@@ -31,6 +31,12 @@ TEST_F(Prove, sizes_are_positive) {
   EXPECT_EQ(prove(*triangle, path({0}), ge(size(n), num(2))).verdict, Verdict::kRefuted);
 }
 
+TEST_F(Prove, notes_speak_of_the_solver_only_where_it_was_asked) {
+  const std::vector<LazyText> notes = loop_parallel(*triangle, path({0, 0, 0})).notes();
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0].str(), "this is not a loop");
+}
+
 TEST_F(Prove, loop_bounds_hold_inside) {
   EXPECT_TRUE(prove(*triangle, path({0, 0, 0}), lt(idx(j), size(n))));
   EXPECT_TRUE(prove(*triangle, path({0, 0, 0}), ge(idx(i), num(1))));
