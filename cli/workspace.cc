@@ -92,15 +92,13 @@ KernelEntry described(const KernelInput& input, const std::string& named) {
 
 namespace {
 
-// The proc that the first statement of a script puts into a variable.
-ProcPtr chosen_by(const ScheduleAst& script, const std::vector<ProcPtr>& procs) {
-  if (script.stmts.empty()) return nullptr;
+// The proc that the first statement of a script puts into a variable; "": none.
+std::string first_name(const ScheduleAst& script) {
+  if (script.stmts.empty()) return "";
   const ScheduleStmt& first = script.stmts.front();
-  if (first.target.kind == ScheduleExpr::Kind::kName &&
-      first.value.kind == ScheduleExpr::Kind::kName)
-    for (const ProcPtr& proc : procs)
-      if (proc->name == first.value.text) return proc;
-  return nullptr;
+  const bool names = first.target.kind == ScheduleExpr::Kind::kName &&
+                     first.value.kind == ScheduleExpr::Kind::kName;
+  return names ? first.value.text : "";
 }
 
 // What a kernel's arrays and scalars have, narrow elements first.
@@ -193,11 +191,55 @@ void Workspace::require_runnable(const Target& target) {
         ExitCode::kUnavailable);
 }
 
+namespace {
+
+// Moves what is refused out of the accepted procs.
+void check_each(Module& module) {
+  std::erase_if(module.procs, [&](const ProcPtr& proc) {
+    try {
+      check(*proc);
+      return false;
+    } catch (const InputError& refused) {
+      module.refused.push_back({proc->name, refused});
+      return true;
+    }
+  });
+}
+
+// The first error, and where the others are.
+[[noreturn]] void refuse(const Module& module) {
+  InputError first = module.refused.front().error;
+  for (size_t k = 1; k < module.refused.size(); ++k) {
+    const Diagnostic& other = module.refused[k].error.diagnostic();
+    first.diagnostic().notes.push_back(module.refused[k].name + " is refused, too: " +
+                                       other.where.str() + ": " + other.message.str());
+  }
+  throw first;
+}
+
+const RefusedProc* refused_of(const Module& module, const std::string& name) {
+  for (const RefusedProc& refused : module.refused)
+    if (refused.name == name) return &refused;
+  return nullptr;
+}
+
+}  // namespace
+
 Module Workspace::module(const std::string& path) {
-  Module module = parse_module(read_text_file(path), path, targets_.importer());
-  for (const ProcPtr& proc : module.procs) check(*proc);
+  Module module = parse_accepted(read_text_file(path), path, targets_.importer());
+  check_each(module);
   warn_of(module);
   return module;
+}
+
+void Workspace::warn_of_refused(const KernelInput& input) {
+  for (const RefusedProc& refused : input.module.refused) {
+    Diagnostic warning = refused.error.diagnostic();
+    warning.notes.push_back(refused.name + " is left out; " + input.proc->name +
+                            " does not call it");
+    if (std::string text = warning.str("warning"); warned_.insert(text).second)
+      std::fputs(text.c_str(), stderr);
+  }
 }
 
 // What an instruction does is its machine's affair.
@@ -222,23 +264,46 @@ KernelInput Workspace::kernel(const std::string& text, bool all_procs) {
     input.entry = &kernels().at(text);
     input.name = text;
     input.module = module(input.entry->file.string());
+    if (!input.module.refused.empty()) refuse(input.module);
     input.proc = choose(input.module, {input.entry->file.string(), input.entry->proc}, false);
     return input;
   }
   const FileAndProc wanted = split_file_and_proc(text);
-  input.module = module(wanted.file);
+  return of_file(module(wanted.file), wanted, all_procs);
+}
+
+KernelInput Workspace::of_file(Module module, const FileAndProc& wanted, bool all_procs) {
+  if (const RefusedProc* refused = refused_of(module, wanted.proc)) throw refused->error;
+  if (wanted.proc.empty() && !module.refused.empty()) refuse(module);
+  KernelInput input;
+  input.module = std::move(module);
   input.proc = choose(input.module, wanted, all_procs);
-  if (input.proc != nullptr) input.name = input.proc->name;
+  if (input.proc != nullptr) {
+    input.name = input.proc->name;
+    warn_of_refused(input);
+  }
   return input;
 }
 
 KernelInput Workspace::kernel(const std::string& text, const std::string& script,
                               const std::string& script_file) {
-  KernelInput input = kernel(text, /*all_procs=*/true);
+  KernelInput input;
+  FileAndProc wanted = split_file_and_proc(text);
+  if (text.ends_with(".exo") && !einsum_of(text)) {
+    Module module = this->module(text);
+    // Of a file that is refused in part the script's procedure is taken where it is none of those.
+    if (!module.refused.empty()) wanted.proc = first_name(parse_schedule(script, script_file));
+    const bool none = !refused_of(module, wanted.proc) && !module.find_proc(wanted.proc);
+    if (none) wanted.proc.clear();
+    input = of_file(std::move(module), wanted, /*all_procs=*/true);
+  } else {
+    input = kernel(text, /*all_procs=*/true);
+  }
   if (input.proc != nullptr) return input;
   const std::vector<ProcPtr> procs = input.module.user_procs();
   const ScheduleAst ast = parse_schedule(script, script_file);
-  input.proc = chosen_by(ast, procs);
+  for (const ProcPtr& proc : procs)
+    if (proc->name == first_name(ast)) input.proc = proc;
   if (input.proc == nullptr) {
     const SourceLocation first{std::make_shared<const std::string>(script_file), 1, 1};
     const std::string& name = procs.front()->name;

@@ -30,6 +30,12 @@ KernelEntry described(const KernelInput& input, const std::string& named);
 /// file and the names in it.
 std::string kernel_hash(const Proc& kernel);
 
+/// Where "FILE.exo:proc" has its file and its proc ("" when it names none).
+struct FileAndProc {
+  std::string file, proc;
+};
+FileAndProc split_file_and_proc(const std::string& text);
+
 class Workspace {
  public:
   explicit Workspace(const Session& session);
@@ -51,10 +57,9 @@ class Workspace {
   /// is native and this machine cannot run it.
   void require_runnable(const Target& target);
 
-  /// A file's procs, checked; what they hardly mean is said once on stderr.
-  Module module(const std::string& path);
   /// "sgemm", "FILE.exo" or "FILE.exo:proc". With several procs and none named: InputError that
-  /// lists them, or, when `all_procs`, a null proc.
+  /// lists them, or, when `all_procs`, a null proc. Procs of the file that are refused are an error
+  /// where they are asked for, or none is named; else they are left out, which is said on stderr.
   KernelInput kernel(const std::string& text, bool all_procs = false);
   /// For a script: of several procs and none named, the one that its first line names (`p = f`).
   /// Else an InputError at that line.
@@ -62,7 +67,13 @@ class Workspace {
                      const std::string& script_file);
 
  private:
+  /// A file's procs, checked: the accepted ones and the refused ones; what they hardly mean is said
+  /// once on stderr.
+  Module module(const std::string& path);
+  KernelInput of_file(Module module, const FileAndProc& wanted, bool all_procs);
   void warn_of(const Module& module);
+  /// What is refused in the file of a kernel is said once on stderr: nobody asked for it.
+  void warn_of_refused(const KernelInput& input);
 
   const Session& session_;
   TargetLibrary targets_;
@@ -71,11 +82,5 @@ class Workspace {
   std::set<std::string> left_out_;  // targets that were said to be wrong
   std::set<std::string> warned_;    // what was said of programs
 };
-
-/// Where "FILE.exo:proc" has its file and its proc ("" when it names none).
-struct FileAndProc {
-  std::string file, proc;
-};
-FileAndProc split_file_and_proc(const std::string& text);
 
 }  // namespace exotune::cli

@@ -26,7 +26,8 @@ struct Globals {
   const std::map<std::string, ConfigPtr>* configs = nullptr;
   const std::map<std::string, int64_t>* constants = nullptr;
   const std::map<std::string, double>* numbers = nullptr;
-  std::map<std::string, ProcPtr> procs;  // callable by name
+  std::map<std::string, ProcPtr> procs;       // callable by name
+  std::map<std::string, Diagnostic> refused;  // procedures that are left out, and why
 };
 
 /// Turns one proc's syntax into IR. Names live in a scope that blocks push to and pop from; errors

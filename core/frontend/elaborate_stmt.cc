@@ -345,6 +345,11 @@ StmtPtr Elaborator::call(const SyntaxStmt& s) {
   }
   auto it = globals_.procs.find(e.name);
   if (it == globals_.procs.end()) {
+    if (const auto bad = globals_.refused.find(e.name); bad != globals_.refused.end()) {
+      Diagnostic why = bad->second;
+      why.notes.push_back("in " + e.name + ", which is called at " + e.where.str());
+      throw InputError(std::move(why));
+    }
     std::vector<std::string> names;
     for (const auto& [name, p] : globals_.procs) names.push_back(name);
     throw InputError(e.where, "there is no procedure " + quoted(e.name) + " above this line",

@@ -77,6 +77,10 @@ class TokenStream {
   /// As expect, for a name that is no keyword; the token's text is the name.
   const Token& expect_name(std::string_view what);
   static bool is(const Token& t, std::string_view op_or_keyword);
+  /// Where the stream stands, for skip_declaration.
+  size_t position() const { return pos_; }
+  /// Stands behind the declaration that has its first line at `position`, and behind its block.
+  void skip_declaration(size_t position);
 
   /// With the file's name shared, not copied.
   SourceLocation where(const Token& t) const { return {file_, t.line, t.column}; }

@@ -15,9 +15,10 @@ namespace {
 // module's names as if they stood here; own definitions win over imported ones.
 class ModuleParser {
  public:
+  /// `strict`: the first procedure that is refused ends all.
   ModuleParser(std::string_view text, const std::string& file, const Importer& importer,
-               const Module* prelude)
-      : t_(text, file), importer_(importer) {
+               const Module* prelude, bool strict)
+      : t_(text, file), importer_(importer), strict_(strict) {
     // Built in: there in every file.
     for (const MemoryPtr& m : {dram(), dram_stack(), dram_static()}) {
       module_.memories.emplace(m->name, m);
@@ -224,6 +225,20 @@ class ModuleParser {
     // Before the body is read: a name that is taken is reported at the second definition. The
     // procedure itself is not yet among those that may be called.
     define(p->name, p->where);
+    if (strict_) return complete(std::move(p));
+    const size_t header = t_.position();
+    try {
+      complete(p);
+    } catch (const InputError& refused) {
+      t_.skip_declaration(header);
+      globals_.procs.erase(p->name);  // an imported one, which is not meant
+      globals_.refused.emplace(p->name, refused.diagnostic());
+      module_.refused.push_back({p->name, refused});
+    }
+  }
+
+  // From the arguments on.
+  void complete(std::shared_ptr<Proc> p) {
     Elaborator e(globals_);
     arguments(*p, e);
     std::vector<SyntaxStmt> body = suite();
@@ -288,6 +303,7 @@ class ModuleParser {
   Module module_;
   Globals globals_;
   std::map<std::string, SourceLocation> defined_;
+  bool strict_;
 };
 
 // Parses all of `text` as one expression and hands it to `use`.
@@ -338,7 +354,11 @@ void Module::import_all(const Module& other) {
 
 Module parse_module(std::string_view text, const std::string& file, const Importer& importer,
                     const Module* prelude) {
-  return ModuleParser(text, file, importer, prelude).run();
+  return ModuleParser(text, file, importer, prelude, /*strict=*/true).run();
+}
+
+Module parse_accepted(std::string_view text, const std::string& file, const Importer& importer) {
+  return ModuleParser(text, file, importer, nullptr, /*strict=*/false).run();
 }
 
 ExprPtr parse_control_expr(std::string_view text, const std::vector<ScopeEntry>& scope,

@@ -18,6 +18,12 @@
 
 namespace exotune {
 
+/// A procedure that is left out of a module, and why.
+struct RefusedProc {
+  std::string name;
+  InputError error;
+};
+
 /// What one file (or one target folder) defines.
 struct Module {
   std::vector<ProcPtr> procs;                 // defined here, in order, instructions included
@@ -27,6 +33,7 @@ struct Module {
   std::map<std::string, int64_t> constants;   // own and imported: integers,
   std::map<std::string, double> numbers;      // and those with a fraction, which only data takes
   std::vector<std::string> imports;           // target names, in order
+  std::vector<RefusedProc> refused;           // of parse_accepted only
 
   /// Own procs first, then imported ones; null when there is none of that name.
   ProcPtr find_proc(const std::string& name) const;
@@ -44,6 +51,12 @@ using Importer = std::function<const Module*(const std::string& name, const Sour
 /// file of a target folder. Throws InputError at the first offence.
 Module parse_module(std::string_view text, const std::string& file, const Importer& importer = {},
                     const Module* prelude = nullptr);
+
+/// As parse_module; but procedures that are refused, and those that call them, are left out and
+/// stand in Module::refused. Throws for what is no part of a procedure: the tokens of the text, a
+/// name that is taken, constants, imports.
+Module parse_accepted(std::string_view text, const std::string& file,
+                      const Importer& importer = {});
 
 /// The text of a control expression ("4*io + 3", "N % 8 == 0 and i < 4") over the names in `scope`,
 /// innermost last. A name means the entry that prints so: where a second `i` is visible, it prints

@@ -97,6 +97,19 @@ void TokenStream::expand_block(const std::vector<Bindings>& passes) {
   tokens_.insert(first, std::make_move_iterator(out.begin()), std::make_move_iterator(out.end()));
 }
 
+void TokenStream::skip_declaration(size_t position) {
+  pos_ = position;
+  while (!at(Token::Kind::kNewline) && !at(Token::Kind::kEnd)) next();
+  accept(Token::Kind::kNewline);
+  if (!at(Token::Kind::kIndent)) return;
+  int depth = 0;
+  do {
+    depth += at(Token::Kind::kIndent);
+    depth -= at(Token::Kind::kDedent);
+    next();
+  } while (depth > 0 && !at(Token::Kind::kEnd));
+}
+
 // Past the end there is the end: parsers look ahead without asking how much is left.
 const Token& TokenStream::peek(int ahead) const {
   return tokens_[std::min(pos_ + ahead, tokens_.size() - 1)];

@@ -30,6 +30,11 @@ const std::string kTwo = kAxpy +
                          "\n@proc\ndef scal(n: size, a: f32, x: f32[n]):\n    for i in seq(0, "
                          "n):\n        x[i] = a * x[i]\n";
 
+const std::string kRefused =
+    "\n@proc\ndef bad(n: size, x: f32[n]):\n    for i in seq(0, n):\n        z = x[i]\n";
+const std::string kUnproved =
+    "\n@proc\ndef far(n: size, x: f32[n]):\n    for i in seq(0, n):\n        x[i + 1] = 0.0\n";
+
 const std::string kBadToml = "name = \"made_up\"\n[compiler\n";
 
 // Native, and wants what no CPU has.
@@ -358,6 +363,38 @@ const std::vector<WrongInput>& wrong_inputs() {
        {"verify", "a.exo", "b.exo"},
        5,
        {"does not compute", "note: at n="}},
+      // --- files that are refused in part ---
+      {"refused_proc_is_asked_for",
+       {{"a.exo", kAxpy + kRefused}},
+       {"schedule", "a.exo:bad"},
+       2,
+       {"a.exo:9:9: error: nothing here is named `z`"}},
+      {"refused_proc_is_called",
+       {{"a.exo", kRefused + "\n@proc\ndef caller(x: f32[4]):\n    bad(4, x)\n"}},
+       {"schedule", "a.exo:caller"},
+       2,
+       {"nothing here is named `z`", "note: in bad, which is called at a.exo:9:5"}},
+      {"unproved_proc_is_asked_for",
+       {{"a.exo", kAxpy + kUnproved}},
+       {"schedule", "a.exo:far"},
+       2,
+       {"may be out of bounds"}},
+      {"no_proc_is_named_and_one_refused",
+       {{"a.exo", kAxpy + kRefused + kUnproved}},
+       {"schedule", "a.exo"},
+       2,
+       {"a.exo:9:9: error: nothing here is named `z`",
+        "note: far is refused, too: a.exo:14:9: x[i + 1] may be out of bounds"}},
+      {"script_picks_a_refused_proc",
+       {{"a.exo", kAxpy + kRefused}, {"a.sched", "p = bad\n"}},
+       {"schedule", "a.exo", "a.sched"},
+       2,
+       {"a.exo:9:9: error: nothing here is named `z`"}},
+      {"script_picks_nothing_and_one_refused",
+       {{"a.exo", kTwo + kRefused}, {"a.sched", "p = other\n"}},
+       {"schedule", "a.exo", "a.sched"},
+       2,
+       {"nothing here is named `z`"}},
       // --- targets ---
       {"bad_toml",
        {{"a.exo", kAxpy}, {"a.sched", "p = axpy\n"}, {"made_up/target.toml", kBadToml}},
@@ -422,6 +459,24 @@ TEST(Warnings, of_a_program_are_said_once_and_end_nothing) {
   EXPECT_EQ(result.err.find("sum.exo:3:19: warning: `x[i] * x[i]` is computed in i8"), 0u)
       << result.err;
   EXPECT_EQ(result.err.find("warning"), result.err.rfind("warning")) << result.err;
+}
+
+TEST(Warnings, of_procs_that_nobody_asked_for_leave_the_others) {
+  const CommandHarness harness("refused_in_part");
+  harness.write("a.exo", kAxpy + kRefused + kUnproved);
+  harness.write("a.sched", "p = axpy\n");
+  for (const Words& arguments :
+       {Words{"schedule", "a.exo:axpy"}, Words{"schedule", "a.exo", "a.sched"}}) {
+    const CommandResult result = harness.run(arguments);
+    EXPECT_EQ(result.exit_status, 0) << result.err;
+    EXPECT_NE(result.out.find("def axpy("), std::string::npos) << result.out;
+    EXPECT_NE(result.err.find("a.exo:9:9: warning: nothing here is named `z`"), std::string::npos)
+        << result.err;
+    EXPECT_NE(result.err.find("note: bad is left out; axpy does not call it"), std::string::npos)
+        << result.err;
+    EXPECT_NE(result.err.find("a.exo:14:9: warning: x[i + 1] may be"), std::string::npos)
+        << result.err;
+  }
 }
 
 std::string name_of_case(const testing::TestParamInfo<WrongInput>& info) { return info.param.name; }

@@ -71,6 +71,11 @@ void expect_replay(const ProcPtr& p) {
 bool read_module(std::string_view text) {
   Module m;
   bool accepted = only_errors([&] { m = parse_module(text, "fuzz.exo"); });
+  Module part;
+  const bool in_part = only_errors([&] { part = parse_accepted(text, "fuzz.exo"); });
+  if (accepted != (in_part && part.refused.empty()) ||
+      (accepted && part.procs.size() != m.procs.size()))
+    throw std::logic_error("procedures by themselves are read otherwise");
   for (const ProcPtr& p : m.procs) expect_round_trip(*p, m);
   return accepted;
 }
