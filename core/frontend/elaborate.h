@@ -108,6 +108,7 @@ class Elaborator {
   /// `sum(x[i, :])` as the loop that it is; "" where `e` is no call with one row.
   std::string row_loop(const SyntaxExpr& e) const;
   [[noreturn]] void remainder_of_data(const SyntaxExpr& e);
+  void refuse_control_as_data(const SyntaxExpr& e);
   /// `f32(e)`: a control value becomes data; data of another type goes through a scalar in front of
   /// the statement.
   ExprPtr cast(const SyntaxExpr& e, ScalarType to);

@@ -258,12 +258,26 @@ ExprPtr Elaborator::data_binary(const SyntaxExpr& e) {
   if (is_logical(e.op)) {
     throw InputError(e.where, "a condition cannot be used as data", kSelectIs);
   }
+  refuse_control_as_data(e);
   if (e.op == BinOpKind::kMod) remainder_of_data(e);
   ExprPtr lhs = data(e.children[0]);
   ExprPtr rhs = data(e.children[1]);
   unify(lhs, rhs);
   ScalarType type = lhs->type == ScalarType::kR ? rhs->type : lhs->type;
   return make_expr(BinOp{e.op, lhs, rhs}, type, e.where);
+}
+
+// `y[i] = i % 2 + 1`: all of it is cast, not each of its names.
+void Elaborator::refuse_control_as_data(const SyntaxExpr& e) {
+  if (looks_like_data(e).value_or(true)) return;
+  try {
+    (void)integer(e);
+  } catch (const InputError&) {
+    return;  // some of it is data, or there is worse to be said
+  }
+  throw InputError(
+      e.where, quoted(written(e)) + " is a control value (index) and cannot be used as data",
+      "write " + quoted(name_of(wanted_) + ("(" + written(e) + ")")) + ", or another precision");
 }
 
 // Quotients of integers are cut toward zero, which makes the rest; between reals it is a function.

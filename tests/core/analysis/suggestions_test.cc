@@ -56,6 +56,8 @@ TEST(Suggestions, of_values_are_accepted) {
       {"y[i]", "fmin(x[i], y[i], 0.0)", "fmin(x[i], fmin(y[i], 0.0))"},
       {"y[i]", "min(x[i], y[i], 0.0)", "fmin(x[i], fmin(y[i], 0.0))"},
       {"d[i]", "d[i] * i", "f64(i)"},
+      {"y[i]", "i % 2 + 1", "f32(i % 2 + 1)"},
+      {"d[i]", "(N - i) / 4", "f64((N - i) / 4)"},
       {"y[i]", "a[i] * 0.5", "f32(a[i]) * 0.5"},
       {"a[i]", "a[i] * 0.5 + a[i]", "f32(a[i]) * 0.5 + f32(a[i])"},
       {"d[i]", "i32(b[i]) * 0.5", "f64(b[i]) * 0.5"},
