@@ -158,12 +158,23 @@ SyntaxExpr parse_primary(TokenStream& t) {
   t.fail("an expression");
 }
 
+SyntaxExpr parse_unary(TokenStream& t);
+
+// `base ** exponent`; the stream stands at the operator.
+[[noreturn]] void refuse_power(TokenStream& t, const SyntaxExpr& base) {
+  const SourceLocation where = t.where(t.next());
+  const TokenStream::Nesting nesting(t);
+  const SyntaxExpr exponent = parse_unary(t);
+  const std::string x = written_operand(base);
+  std::string hint = "write `pow(" + written(base) + ", " + written(exponent) + ")`, of data";
+  if (exponent.kind == Kind::kInt && exponent.integer == 2) hint = "write `" + x + " * " + x + "`";
+  throw InputError(where, "there is no power operator", hint);
+}
+
 SyntaxExpr parse_unary(TokenStream& t) {
   if (!t.at("+") && !t.at("-")) {
     SyntaxExpr e = parse_primary(t);
-    if (t.at("**"))
-      throw InputError(t.where(), "there is no power operator",
-                       "write `x * x`, or `pow(x, y)` for data");
+    if (t.at("**")) refuse_power(t, e);
     return e;
   }
   // - - - - x: each sign is a call of this function.
