@@ -40,8 +40,9 @@ enum {
   kSquares = 4 * ${tile_rows}, /* rows of such a piece that are solved with at a time: whole tiles and corners */
   kFourStrips = 4 * kStrip, /* columns that go back from there at once */
   kTinyTriangle = ${tiny_triangle}, /* rows and columns up to which a triangle is multiplied by in the entry point */
+  kTinyRight = ${tiny_right}, /* the same from the right, where rows are turned over */
   kTinySolved = ${tiny_solved}, /* and solved with */
-  kPlainSolved = ${plain_solved}, /* where rows of B are solved for: a vector of each takes longer than its elements up to so many */
+  kMostFours = 8, /* at most: rows that are kept in registers */
   kFewColumns = ${lanes} < 16 ? ${lanes} / 2 : 8, /* at the end of a row, up to which sums along the depth are formed */
   kRowsAtOnce = 256, /* of a first factor turned over, for the last few columns */
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
@@ -59,6 +60,7 @@ enum {
 };
 
 _Static_assert(EXO_DEPTH <= ${depth} && kDepth >= kStrip, "a strip goes by in pieces of the depth");
+_Static_assert(kTinyTriangle <= kMostFours && kTinyRight <= kMostFours && kTinySolved <= kMostFours, "there is a copy for each size");
 _Static_assert(kWidth >= kDepth && kHeight >= kStep, "pieces of triangles are square, and two tiles high at least");
 
 /* As many as whole vectors hold. */
@@ -1452,30 +1454,119 @@ static void ${p}share_of_application(const void* job, int64_t k, int64_t of) {
     ${p}apply(p->task, p->right, p->lower, p->A, m, n, B, p->ldb);
 }
 
-/* A few rows and columns, in the entry point. From the left a kernel makes vectors of B's rows; a row that is solved for
- * waits for all of a vector, up to kPlainSolved of them longer than for its elements. From the right it is the transposed
- * problem, B A = (A' B')'. */
+/* ---- a few rows and columns of a triangle, four of the others at a time, in registers ---- */
+
+typedef ${real} ${p}four __attribute__((vector_size(4 * sizeof(${real}))));
+
+/* What stands at the four places, or at the first `some` of them; two side by side are moved at once. */
+EXO_FEW ${p}four ${p}gather_four(const ${real}* from, int64_t step, int64_t some) {
+  ${p}four v = {0};
+  if (step == 1 && some == 4) {
+    memcpy(&v, from, sizeof v);
+  } else if (step == 1 && some >= 2) {
+    memcpy(&v, from, sizeof v / 2);
+    if (some > 2) v[2] = from[2];
+  } else {
+    v[0] = from[0];
+    for (int64_t c = 1; c < 4; ++c)
+      if (c < some) v[c] = from[c * step];
+  }
+  return v;
+}
+EXO_FEW void ${p}scatter_four(${p}four v, ${real}* to, int64_t step, int64_t some) {
+  if (step == 1 && some == 4) {
+    memcpy(to, &v, sizeof v);
+  } else if (step == 1 && some >= 2) {
+    memcpy(to, &v, sizeof v / 2);
+    if (some > 2) to[2] = v[2];
+  } else {
+    to[0] = v[0];
+    for (int64_t c = 1; c < 4; ++c)
+      if (c < some) to[c * step] = v[c];
+  }
+}
+
+/* Four rows of four become columns. */
+EXO_FEW void ${p}turn_four(${p}four v[4]) {
+  const ${p}four a = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6), b = __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
+  const ${p}four c = __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6), d = __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
+  v[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5), v[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+  v[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7), v[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
+/* Rows of four columns of B, from the left, or columns of four of its rows. */
+EXO_FEW void ${p}bring_fours(bool right, int64_t size, const ${real}* B, int64_t ldb, int64_t some, ${p}four* v) {
+  int64_t i = 0;
+  for (; right && i + 4 <= size; i += 4) {
+    for (int64_t r = 0; r < 4; ++r) memcpy(v + i + r, B + (r < some ? r : 0) * ldb + i, sizeof *v);
+    ${p}turn_four(v + i);
+  }
+  for (; i < size; ++i) v[i] = ${p}gather_four(right ? B + i : B + i * ldb, right ? ldb : 1, some);
+}
+EXO_FEW void ${p}put_fours(bool right, int64_t size, ${real}* B, int64_t ldb, int64_t some, ${p}four* v) {
+  int64_t i = 0;
+  for (; right && i + 4 <= size; i += 4) {
+    ${p}turn_four(v + i);
+    for (int64_t r = 0; r < 4; ++r)
+      if (r < some) memcpy(B + r * ldb + i, v + i + r, sizeof *v);
+  }
+  for (; i < size; ++i) ${p}scatter_four(v[i], right ? B + i : B + i * ldb, right ? ldb : 1, some);
+}
+
+/* B := T B or inverse(T) B for the lower (forward: the element i is made of those up to it) or upper triangle T of `size`
+ * rows whose elements are so far apart; `count` columns of B, or rows that T is applied to from the right. */
+EXO_FEW void ${p}fours(const bool solve, const bool forward, const bool right, const int64_t size, bool unit,
+                       const ${real}* T, int64_t down, int64_t along, int64_t count, ${real}* B, int64_t ldb) {
+  ${real} diagonal[kMostFours];
+  for (int64_t i = 0; i < size; ++i) diagonal[i] = unit ? 1 : T[i * (down + along)];
+  if (solve)
+    for (int64_t i = 0; i < size; ++i) diagonal[i] = 1 / diagonal[i];
+  for (int64_t c = 0; c < count; c += 4) {
+    ${real}* const b = right ? B + c * ldb : B + c;
+    const int64_t some = exo_least(4, count - c);
+    ${p}four v[kMostFours];
+    ${p}bring_fours(right, size, b, ldb, some, v);
+    for (int64_t r = 0; r < size; ++r) { /* sums of those that are not written yet, or have been */
+      const int64_t i = solve == forward ? r : size - 1 - r;
+      if (!solve) v[i] *= diagonal[i];
+      for (int64_t l = forward ? 0 : i + 1; l < (forward ? i : size); ++l) {
+        const ${p}four product = T[i * down + l * along] * v[l];
+        v[i] = solve ? v[i] - product : v[i] + product;
+      }
+      if (solve) v[i] *= diagonal[i];
+    }
+    ${p}put_fours(right, size, b, ldb, some, v);
+  }
+}
+
+/* At most eight rows and columns, in the entry point: a copy for each number of rows, whose elements stay in registers. */
+#define EXO_FOURS(forward, right, size)                                                              \
+  case size:                                                                                         \
+    ${p}fours(solve, forward, right, size, unit, A, down, along, (right) ? m : n, B, ldb);             \
+    break;
+#define EXO_SIZES(forward, right)                                                                    \
+  switch ((right) ? n : m) {                                                                         \
+    EXO_FOURS(forward, right, 1) EXO_FOURS(forward, right, 2) EXO_FOURS(forward, right, 3)             \
+    EXO_FOURS(forward, right, 4) EXO_FOURS(forward, right, 5) EXO_FOURS(forward, right, 6)             \
+    EXO_FOURS(forward, right, 7) EXO_FOURS(forward, right, 8)                                          \
+  }
 static inline void ${p}apply_tiny(bool solve, bool unit, bool right, bool lower, bool trans, int64_t m, int64_t n,
                                   ${real} alpha, const ${real}* A, int64_t lda, ${real}* B, int64_t ldb) {
   if (alpha != 1) ${p}scale_matrix(kWhole, m, n, alpha, B, ldb);
   if (alpha == 0) return;
   const bool turned = trans != right;
-  const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A, turned ? 1 : lda, turned ? lda : 1);
-  if (!right && !(solve && m <= kPlainSolved)) {
-    ${p}kernel_for((struct ${p}task){solve, unit}, lower)(m, n, a, OUT2(B, ldb));
-    return;
-  }
-  const struct exo_win_2${T} b = EXO_WINDOW2(exo_win_2${T}, B, right ? 1 : ldb, right ? ldb : 1);
-  const int64_t rows = right ? n : m, columns = right ? m : n;
-  if (solve && lower != right)
-    unit ? K(${p}trsm_tiny_lu)(rows, columns, a, b) : K(${p}trsm_tiny_ln)(rows, columns, a, b);
-  else if (solve)
-    unit ? K(${p}trsm_tiny_uu)(rows, columns, a, b) : K(${p}trsm_tiny_un)(rows, columns, a, b);
-  else if (lower != right)
-    unit ? K(${p}trmm_tiny_lu)(rows, columns, a, b) : K(${p}trmm_tiny_ln)(rows, columns, a, b);
+  const int64_t down = turned ? 1 : lda, along = turned ? lda : 1;
+  if (right && lower)
+    EXO_SIZES(false, true)
+  else if (right)
+    EXO_SIZES(true, true)
+  else if (lower)
+    EXO_SIZES(true, false)
   else
-    unit ? K(${p}trmm_tiny_uu)(rows, columns, a, b) : K(${p}trmm_tiny_un)(rows, columns, a, b);
+    EXO_SIZES(false, false)
 }
+#undef EXO_SIZES
+#undef EXO_FOURS
 
 /* At most two rows and columns, by hand. A lower triangle is an upper one from its other end. */
 EXO_FEW void ${p}apply_few(bool solve, bool unit, bool right, bool lower, bool trans, int64_t m, int64_t n,
@@ -1522,7 +1613,7 @@ static inline void ${p}triangle_some(bool solve, bool row, bool right, bool uppe
                                      int64_t ldb) {
   const int64_t rows = row ? m : n, columns = row ? n : m;
   const bool behind = right == row, lower = (upper == row) == trans;
-  const uint64_t tiny = solve ? kTinySolved : kTinyTriangle;
+  const uint64_t tiny = solve ? kTinySolved : behind ? kTinyRight : kTinyTriangle;
   if (exo_is_tiny_part(rows, columns, tiny))
     ${p}apply_tiny(solve, unit, behind, lower, trans, rows, columns, alpha, A, lda, B, ldb);
   else
