@@ -51,10 +51,9 @@ enum {
   kSmall = ${small}, /* sides of products whose factors come onto the stack */
   kTwice = 64, /* rows of a triangle of A B + B' A' that is made of one product */
   kMostTwice = 160, /* rows of one that is made of such triangles */
-  kTiny = 4, /* sides of products whose factors need no order */
-  kTinyProduct = ${tiny_product}, /* of those of two general factors that stand in the entry points */
-  kTinyPart = ${tiny_part}, /* the same of those of which a triangle is computed: less to do, and more to set up otherwise */
-  kTinyTwice = kTinyPart - 1, /* and of two such at once */
+  kTiny = 4, /* sides of products that stand in the entry points, as squares of four */
+  kTinyTurned = ${tiny_turned}, /* of those whose second factor is turned over, and has to be for any kernel */
+  kTinyPart = ${tiny_part}, /* of those of which a triangle is computed */
   kMostPlain = ${plain}, /* rows that take a second factor as it stands */
   kMostTurned = ${turned} / (int64_t)sizeof(${real}) /* elements of a transposed first factor beside one that does */
 };
@@ -620,30 +619,6 @@ static __attribute__((noinline)) void ${p}multiply_square(bool lower, bool twice
   ${p}add_triangle(lower, n, b, kSquare, C, ldc);
 }
 
-/* A factor of at most kTiny rows and columns; of a symmetric one its elements come to `to`, one by one. */
-static inline struct ${p}factor ${p}few_elements(struct ${p}factor f, int64_t m, int64_t n, ${real}* to) {
-  if (f.shape == kGeneral) return f;
-  for (int64_t i = 0; i < m; ++i)
-    for (int64_t j = 0; j < n; ++j) {
-      const bool stands = f.shape == kLowerHalf ? j <= i : i <= j;
-      to[i * kTiny + j] = *${p}element(f, stands ? i : j, stands ? j : i);
-    }
-  return (struct ${p}factor){to, kTiny, false, kGeneral, false};
-}
-
-/* The same where no side is longer than kTiny: sums one by one. */
-static inline void ${p}multiply_tiny(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
-                                     struct ${p}factor A, struct ${p}factor B, ${real}* C, int64_t ldc) {
-  ${real} left[kTiny * kTiny], right[kTiny * kTiny];
-  A = ${p}few_elements(A, m, k, left), B = ${p}few_elements(B, k, n, right);
-  const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A.a, A.trans ? 1 : A.ld, A.trans ? A.ld : 1);
-  const struct exo_win_2${T}c b = EXO_WINDOW2(exo_win_2${T}c, B.a, B.trans ? 1 : B.ld, B.trans ? B.ld : 1);
-  if (part == kWhole)
-    K(${p}gemm_tiny)(m, n, k, &alpha, a, b, OUT2(C, ldc));
-  else
-    (part == kLowerPart ? K(${p}gemm_tiny_l) : K(${p}gemm_tiny_u))(n, k, &alpha, a, b, OUT2(C, ldc));
-}
-
 /* Small products of matrices as they stand need no panels. */
 static inline bool ${p}needs_no_panels(int64_t m, int64_t n, int64_t k, bool transa, int64_t ldb) {
   return m <= kMostPlain && n <= kMostPlain && k <= kPlainDepth && !(m > ${tile_rows} && ${p}crowded(ldb, k)) &&
@@ -675,9 +650,7 @@ static void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${
     ${p}multiply_from(part, m, n, k, alpha, A, 0, B, 0, C, ldc);
     return;
   }
-  if (m <= kTiny && n <= kTiny && k <= kTiny) {
-    ${p}multiply_tiny(part, m, n, k, alpha, A, B, C, ldc);
-  } else if (${p}goes_as_it_stands(part, m, n, k, A, B)) {
+  if (${p}goes_as_it_stands(part, m, n, k, A, B)) {
     ${p}strips(A.trans, m, n, k, &alpha, A.a, A.ld, B.a, B.ld, C, ldc);
   } else if (part == kWhole && m <= kSmall && n <= kSmall && k <= kSmall) {
     ${p}multiply_small(m, n, k, alpha, A, B, C, ldc);
@@ -857,21 +830,121 @@ EXO_FEW void ${p}few_products(enum exo_part part, int64_t m, int64_t n, int64_t 
   if (n > 1) ${p}put(alpha * (x0 * z0 + x1 * z1), beta, C + 1);
 }
 
+/* ---- a few rows and columns, four at a time, in registers ---- */
+
+typedef ${real} ${p}four __attribute__((vector_size(4 * sizeof(${real}))));
+
+/* What stands at the four places, or at the first `some` of them; two side by side are moved at once. */
+EXO_FEW ${p}four ${p}gather_four(const ${real}* from, int64_t step, int64_t some) {
+  ${p}four v = {0};
+  if (step == 1 && some == 4) {
+    memcpy(&v, from, sizeof v);
+  } else if (step == 1 && some >= 2) {
+    memcpy(&v, from, sizeof v / 2);
+    if (some > 2) v[2] = from[2];
+  } else {
+    v[0] = from[0];
+    for (int64_t c = 1; c < 4; ++c)
+      if (c < some) v[c] = from[c * step];
+  }
+  return v;
+}
+EXO_FEW void ${p}scatter_four(${p}four v, ${real}* to, int64_t step, int64_t some) {
+  if (step == 1 && some == 4) {
+    memcpy(to, &v, sizeof v);
+  } else if (step == 1 && some >= 2) {
+    memcpy(to, &v, sizeof v / 2);
+    if (some > 2) to[2] = v[2];
+  } else {
+    to[0] = v[0];
+    for (int64_t c = 1; c < 4; ++c)
+      if (c < some) to[c * step] = v[c];
+  }
+}
+
+/* Four rows of four become columns. */
+EXO_FEW void ${p}turn_four(${p}four v[4]) {
+  const ${p}four a = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6), b = __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
+  const ${p}four c = __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6), d = __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
+  v[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5), v[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+  v[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7), v[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
+/* Lanes [first, end) of a row of C become beta times what stands there and v; what beta = 0 leaves out is not read. */
+EXO_FEW void ${p}put_row(${p}four v, ${real} beta, int64_t first, int64_t end, ${real}* c) {
+  if (first == 0) {
+    if (beta != 0) v += beta * ${p}gather_four(c, 1, end);
+    ${p}scatter_four(v, c, 1, end);
+    return;
+  }
+  for (int64_t j = 1; j < 4; ++j)
+    if (j >= first && j < end) c[j] = beta == 0 ? v[j] : v[j] + beta * c[j];
+}
+
+/* Columns [j, j + some) of k rows of B: from where they stand side by side, or turned over. */
+EXO_FEW void ${p}columns_as_fours(struct exo_win_2${T}c B, int64_t j, int64_t some, int64_t k, ${p}four* to) {
+  const int64_t down = B.strides[0], along = B.strides[1];
+  const ${real}* const from = B.data + j * along;
+  int64_t l = 0;
+  if (along != 1 && down == 1)
+    for (; l + 4 <= k; l += 4) {
+      for (int64_t r = 0; r < 4; ++r) memcpy(to + l + r, from + l + (r < some ? r : 0) * along, sizeof *to);
+      ${p}turn_four(to + l);
+    }
+  for (; l < k; ++l) to[l] = ${p}gather_four(from + l * down, along, some);
+}
+
+/* Sums of four rows of A, the last one again where there are fewer, with as many columns of B. */
+EXO_FEW void ${p}add_fours(struct exo_win_2${T}c A, int64_t i, int64_t rows, int64_t k, const ${p}four* b, ${p}four* sums) {
+  const int64_t down = A.strides[0], along = A.strides[1];
+  const ${real}* const a0 = A.data + i * down;
+  const ${real} *const a1 = a0 + (rows > 1 ? down : 0), *const a2 = rows > 2 ? a0 + 2 * down : a1,
+                      *const a3 = rows > 3 ? a0 + 3 * down : a1;
+  ${p}four s0 = sums[0], s1 = sums[1], s2 = sums[2], s3 = sums[3];
+  for (int64_t l = 0; l < k; ++l) {
+    s0 += a0[l * along] * b[l], s1 += a1[l * along] * b[l];
+    s2 += a2[l * along] * b[l], s3 += a3[l * along] * b[l];
+  }
+  sums[0] = s0, sums[1] = s1, sums[2] = s2, sums[3] = s3;
+}
+
+/* C := alpha A B + beta C, `twice` alpha (A B + A2 B2) + beta C, or a triangle of it, by squares of four; k at most kMostSteps. */
+enum { kMostSteps = 16 };
+_Static_assert(kTiny <= kMostSteps && kTinyTurned <= kMostSteps && kTinyPart <= kMostSteps, "columns of a product stand on the stack");
+EXO_FEW void ${p}square_by_square(enum exo_part part, bool twice, int64_t m, int64_t n, int64_t k, ${real} alpha,
+                                  struct exo_win_2${T}c A, struct exo_win_2${T}c B, struct exo_win_2${T}c A2,
+                                  struct exo_win_2${T}c B2, ${real} beta, ${real}* C, int64_t ldc) {
+  for (int64_t j = 0; j < n; j += 4) {
+    const int64_t columns = exo_least(4, n - j);
+    ${p}four b[kMostSteps], b2[kMostSteps];
+    ${p}columns_as_fours(B, j, columns, k, b);
+    if (twice) ${p}columns_as_fours(B2, j, columns, k, b2);
+    const int64_t top = part == kLowerPart ? j : 0, bottom = part == kUpperPart ? exo_least(j + 4, m) : m;
+    for (int64_t i = top; i < bottom; i += 4) {
+      const int64_t rows = exo_least(4, m - i);
+      ${p}four sums[4] = {{0}, {0}, {0}, {0}};
+      ${p}add_fours(A, i, rows, k, b, sums);
+      if (twice) ${p}add_fours(A2, i, rows, k, b2, sums);
+      for (int64_t r = 0; r < 4; ++r) {
+        if (r >= rows) break;
+        const bool diagonal = part != kWhole && i == j;
+        ${p}put_row(alpha * sums[r], beta, diagonal && part == kUpperPart ? r : 0,
+                    diagonal && part == kLowerPart ? exo_least(r + 1, columns) : columns, C + (i + r) * ldc + j);
+      }
+    }
+  }
+}
+
 EXO_VECTORS void ${p}gemm_some(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
                                 ${real} alpha, const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb,
                                 ${real} beta, ${real}* C, int64_t ldc) {
-  if (!exo_is_tiny(m, n, k, kTinyProduct) || alpha == 0) {
+  if (!exo_is_tiny(m, n, k, (row ? transb : transa) ? kTinyTurned : kTiny) || alpha == 0) {
     ${p}gemm_others(row, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
     return;
   }
   const struct exo_win_2${T}c a = ${p}as_it_stands(A, lda, transa), b = ${p}as_it_stands(B, ldb, transb);
-  const int64_t rows = row ? m : n, columns = row ? n : m;
-  if (beta == 0) {
-    K(${p}gemm_tiny_fresh)(rows, columns, k, &alpha, row ? a : b, row ? b : a, OUT2(C, ldc));
-    return;
-  }
-  ${p}scaled_matrix(kWhole, rows, columns, beta, C, ldc);
-  K(${p}gemm_tiny)(rows, columns, k, &alpha, row ? a : b, row ? b : a, OUT2(C, ldc));
+  const struct exo_win_2${T}c first = row ? a : b, second = row ? b : a;
+  ${p}square_by_square(kWhole, false, row ? m : n, row ? n : m, k, alpha, first, second, first, second, beta, C, ldc);
 }
 EXO_FEW void ${p}gemm_body(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k, ${real} alpha,
                            const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta, ${real}* C,
@@ -929,8 +1002,8 @@ EXO_VECTORS void ${p}symm_some(bool row, bool right, bool upper, int64_t m, int6
     for (int64_t j = 0; j <= i; ++j)
       whole[i * kTiny + j] = whole[j * kTiny + i] = lower ? A[i * lda + j] : A[j * lda + i];
   const struct exo_win_2${T}c a = IN2(whole, kTiny), b = IN2(B, ldb);
-  ${p}scaled_matrix(kWhole, rows, columns, beta, C, ldc);
-  K(${p}gemm_tiny)(rows, columns, size, &alpha, behind ? b : a, behind ? a : b, OUT2(C, ldc));
+  const struct exo_win_2${T}c first = behind ? b : a, second = behind ? a : b;
+  ${p}square_by_square(kWhole, false, rows, columns, size, alpha, first, second, first, second, beta, C, ldc);
 }
 EXO_FEW void ${p}symm_body(bool row, bool right, bool upper, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
                            int64_t lda, const ${real}* B, int64_t ldb, ${real} beta, ${real}* C, int64_t ldc) {
@@ -957,15 +1030,6 @@ EXO_OTHERS void ${p}syrk_others(bool row, bool upper, bool trans, int64_t n, int
   ${p}multiply_scaled(part, n, n, k, alpha, a, b, beta, C, ldc);
 }
 
-/* C += alpha A B for the triangle of C that is told. */
-static inline void ${p}tiny_triangle(bool lower, int64_t n, int64_t k, ${real} alpha, struct exo_win_2${T}c a,
-                                     struct exo_win_2${T}c b, ${real}* C, int64_t ldc) {
-  if (lower)
-    K(${p}gemm_tiny_l)(n, k, &alpha, a, b, OUT2(C, ldc));
-  else
-    K(${p}gemm_tiny_u)(n, k, &alpha, a, b, OUT2(C, ldc));
-}
-
 EXO_VECTORS void ${p}syrk_some(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
                                 const ${real}* A, int64_t lda, ${real} beta, ${real}* C, int64_t ldc) {
   if (!exo_is_tiny_part(n, k, kTinyPart) || alpha == 0) {
@@ -973,10 +1037,11 @@ EXO_VECTORS void ${p}syrk_some(bool row, bool upper, bool trans, int64_t n, int6
     return;
   }
   const bool lower = upper != row, t = trans == row;
-  const enum exo_part part = lower ? kLowerPart : kUpperPart;
   const struct exo_win_2${T}c a = ${p}as_it_stands(A, lda, t), b = ${p}as_it_stands(A, lda, !t);
-  ${p}scaled_matrix(part, n, n, beta, C, ldc);
-  ${p}tiny_triangle(lower, n, k, alpha, a, b, C, ldc);
+  if (lower)
+    ${p}square_by_square(kLowerPart, false, n, n, k, alpha, a, b, a, b, beta, C, ldc);
+  else
+    ${p}square_by_square(kUpperPart, false, n, n, k, alpha, a, b, a, b, beta, C, ldc);
 }
 EXO_FEW void ${p}syrk_body(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha, const ${real}* A,
                            int64_t lda, ${real} beta, ${real}* C, int64_t ldc) {
@@ -1048,17 +1113,17 @@ EXO_OTHERS void ${p}syr2k_others(bool row, bool upper, bool trans, int64_t n, in
 EXO_VECTORS void ${p}syr2k_some(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha,
                                  const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta,
                                  ${real}* C, int64_t ldc) {
-  if (!exo_is_tiny_part(n, k, kTinyTwice) || alpha == 0) {
+  if (!exo_is_tiny_part(n, k, kTinyPart) || alpha == 0) {
     ${p}syr2k_others(row, upper, trans, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
     return;
   }
   const bool lower = upper != row, t = trans == row;
-  const enum exo_part part = lower ? kLowerPart : kUpperPart;
   const struct exo_win_2${T}c a = ${p}as_it_stands(A, lda, t), a_turned = ${p}as_it_stands(A, lda, !t);
   const struct exo_win_2${T}c b = ${p}as_it_stands(B, ldb, t), b_turned = ${p}as_it_stands(B, ldb, !t);
-  ${p}scaled_matrix(part, n, n, beta, C, ldc);
-  ${p}tiny_triangle(lower, n, k, alpha, a, b_turned, C, ldc);
-  ${p}tiny_triangle(lower, n, k, alpha, b, a_turned, C, ldc);
+  if (lower)
+    ${p}square_by_square(kLowerPart, true, n, n, k, alpha, a, b_turned, b, a_turned, beta, C, ldc);
+  else
+    ${p}square_by_square(kUpperPart, true, n, n, k, alpha, a, b_turned, b, a_turned, beta, C, ldc);
 }
 EXO_FEW void ${p}syr2k_body(bool row, bool upper, bool trans, int64_t n, int64_t k, ${real} alpha, const ${real}* A,
                             int64_t lda, const ${real}* B, int64_t ldb, ${real} beta, ${real}* C, int64_t ldc) {
@@ -1455,44 +1520,6 @@ static void ${p}share_of_application(const void* job, int64_t k, int64_t of) {
 }
 
 /* ---- a few rows and columns of a triangle, four of the others at a time, in registers ---- */
-
-typedef ${real} ${p}four __attribute__((vector_size(4 * sizeof(${real}))));
-
-/* What stands at the four places, or at the first `some` of them; two side by side are moved at once. */
-EXO_FEW ${p}four ${p}gather_four(const ${real}* from, int64_t step, int64_t some) {
-  ${p}four v = {0};
-  if (step == 1 && some == 4) {
-    memcpy(&v, from, sizeof v);
-  } else if (step == 1 && some >= 2) {
-    memcpy(&v, from, sizeof v / 2);
-    if (some > 2) v[2] = from[2];
-  } else {
-    v[0] = from[0];
-    for (int64_t c = 1; c < 4; ++c)
-      if (c < some) v[c] = from[c * step];
-  }
-  return v;
-}
-EXO_FEW void ${p}scatter_four(${p}four v, ${real}* to, int64_t step, int64_t some) {
-  if (step == 1 && some == 4) {
-    memcpy(to, &v, sizeof v);
-  } else if (step == 1 && some >= 2) {
-    memcpy(to, &v, sizeof v / 2);
-    if (some > 2) to[2] = v[2];
-  } else {
-    to[0] = v[0];
-    for (int64_t c = 1; c < 4; ++c)
-      if (c < some) to[c * step] = v[c];
-  }
-}
-
-/* Four rows of four become columns. */
-EXO_FEW void ${p}turn_four(${p}four v[4]) {
-  const ${p}four a = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6), b = __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
-  const ${p}four c = __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6), d = __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
-  v[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5), v[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
-  v[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7), v[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
-}
 
 /* Rows of four columns of B, from the left, or columns of four of its rows. */
 EXO_FEW void ${p}bring_fours(bool right, int64_t size, const ${real}* B, int64_t ldb, int64_t some, ${p}four* v) {
