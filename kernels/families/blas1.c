@@ -407,22 +407,27 @@ EXO_VECTORS void ${p}rotm_vectors(int64_t n, ${real}* x, ${real}* y, ${real} h11
                                   ${real} h22) {
   H(${p}rotm)(n, OUT(x, n, 1), OUT(y, n, 1), &h11, &h21, &h12, &h22);
 }
+EXO_FEW void ${p}rotm_one(${real}* x, ${real}* y, ${real} h11, ${real} h21, ${real} h12, ${real} h22) {
+  const ${real} t = h11 * *x + h12 * *y;
+  *y = h21 * *x + h22 * *y;
+  *x = t;
+}
 EXO_FEW void ${p}rotm_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy,
                                 const ${real}* P) {
   if (n <= 0 || P[0] == -2) return;
-  const ${real} h11 = P[0] == 0 ? 1 : P[1], h21 = P[0] == 1 ? -1 : P[2];
-  const ${real} h12 = P[0] == 1 ? 1 : P[3], h22 = P[0] == 0 ? 1 : P[4];
-  if (incx == 1 && incy == 1 && EXO_BETWEEN(1, n, kAligned)) {
+  ${real} h11 = P[1], h21 = P[2], h12 = P[3], h22 = P[4];
+  if (P[0] == 0) h11 = h22 = 1;
+  if (P[0] == 1) h12 = 1, h21 = -1;
+  if (incx == 1 && incy == 1 && EXO_BETWEEN(2, n, kAligned)) {
     ${p}rotm_vectors(n, x, y, h11, h21, h12, h22);
     return;
   }
-  if (n > 1) {
+  if (n > 2 || incx != 1 || incy != 1) {
     ${p}rotm_others(n, x, incx, y, incy, h11, h21, h12, h22);
     return;
   }
-  const ${real} t = h11 * x[0] + h12 * y[0];
-  y[0] = h21 * x[0] + h22 * y[0];
-  x[0] = t;
+  ${p}rotm_one(x, y, h11, h21, h12, h22);
+  if (n == 2) ${p}rotm_one(x + 1, y + 1, h11, h21, h12, h22);
 }
 
 /* By hand: c and s with (c s; -s c) (a b)' = (r 0)', scaled so that no square overflows. */
