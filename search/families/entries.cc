@@ -91,6 +91,16 @@ std::vector<Argument> arguments_of(const RoutineTemplate& routine) {
   return out;
 }
 
+bool has_word(const std::string& text, const std::string& word) {
+  const auto in_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || !in_word(text[at - 1])) && (end == text.size() || !in_word(text[end])))
+      return true;
+  }
+  return false;
+}
+
 // A condition that refuses an argument, and that argument's position, from 1.
 struct Check {
   std::string wrong;
@@ -187,47 +197,86 @@ class EntryWriter {
     return out;
   }
 
-  std::string refusals(bool cblas) const {
-    const std::vector<Check> all = checks(cblas);
-    if (all.empty()) return "";
-    // One test of all conditions, `|` instead of `||`, so that a right call passes one branch;
-    // only a wrong one looks which it was.
-    std::string any, first;
-    for (const Check& check : all) {
-      any += (any.empty() ? "(int)(" : " |\n               (int)(") + check.wrong + ")";
-      first += "    if (wrong == 0 && (" + check.wrong +
-               ")) wrong = " + std::to_string(check.position) + ";\n";
-    }
-    std::string text = "  if (EXO_RARE(" + any + ")) {\n    int wrong = 0;\n" + first;
+  std::string refuser(bool cblas) const {
+    return std::string("exo_refuse_") + (cblas ? "cblas_" + name_ : name_ + "_");
+  }
+
+  // What looks which argument is wrong and reports it, with the parameters that it reads: a
+  // function of its own, so that the entry saves no registers for its sake.
+  struct Refusal {
+    std::string function, call;
+  };
+  Refusal refusal(bool cblas) const {
+    std::string text;
+    for (const Check& check : checks(cblas))
+      text += "  if (wrong == 0 && (" + check.wrong +
+              ")) wrong = " + std::to_string(check.position) + ";\n";
     if (cblas) {
       // In row-major order the body computes the transposed problem: what is wrong there has the
       // other's position here.
       for (const auto& [a, b] : routine_.exchanged)
-        text += "    wrong = row && wrong == " + std::to_string(a) + " ? " + std::to_string(b) +
+        text += "  wrong = row && wrong == " + std::to_string(a) + " ? " + std::to_string(b) +
                 " : row && wrong == " + std::to_string(b) + " ? " + std::to_string(a) +
                 " : wrong;\n";
-      text += "    exo_wrong_argument(row, wrong, \"cblas_" + name_ + "\");\n";
+      text += "  exo_wrong_argument(row, wrong, \"cblas_" + name_ + "\");\n";
     } else {
       std::string upper = name_;
       std::transform(upper.begin(), upper.end(), upper.begin(),
                      [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
       // xerbla's names are blank-padded to six letters, as in the reference.
       upper.resize(std::max<size_t>(6, upper.size()), ' ');
-      text += "    xerbla_(\"" + upper + "\", &wrong, " + std::to_string(upper.size()) + ");\n";
+      text += "  xerbla_(\"" + upper + "\", &wrong, " + std::to_string(upper.size()) + ");\n";
     }
+    const bool asks_row = has_word(text, "row");
+    std::string set = asks_row && !cblas ? "  const bool row = false;\n" : "";
+    if (asks_row && cblas) set = "  const bool row = layout == CblasRowMajor;\n";
+    for (const Argument& a : arguments_)
+      if (a.kind == Kind::kChoice && has_word(text, a.name + "_")) set += flag(a, cblas);
+    text = set + "  int wrong = 0;\n" + text;
+    std::vector<std::string> parameters, values;
+    for (const Argument& a : arguments_) {
+      const bool letter = a.kind == Kind::kChoice && !cblas;
+      const std::string name = letter ? a.name + "_letter" : a.name;
+      if (!has_word(text, name)) continue;
+      parameters.push_back((letter                     ? "const char*"
+                            : a.kind == Kind::kLayout  ? "CBLAS_LAYOUT"
+                            : a.kind == Kind::kInteger ? "CBLAS_INT"
+                                                       : choice_of(a.name)->cblas_type) +
+                           (" " + name));
+      values.push_back(name);
+    }
+    return {"static __attribute__((cold, noinline)) void " + refuser(cblas) + "(" +
+                joined(parameters, ", ") + ") {\n" + text + "}\n",
+            refuser(cblas) + "(" + joined(values, ", ") + ");\n"};
+  }
+
+  std::string refusals(bool cblas) const {
+    const std::vector<Check> all = checks(cblas);
+    if (all.empty()) return "";
+    // One test of all conditions, `|` instead of `||`, so that a right call passes one branch;
+    // only a wrong one looks which it was.
+    std::string any;
+    for (const Check& check : all)
+      any += (any.empty() ? "(int)(" : " |\n               (int)(") + check.wrong + ")";
     // The reference returns zero after the error handler, where that returns at all.
-    return text + (returns_ == "void" ? "    return;\n  }\n" : "    return 0;\n  }\n");
+    return "  if (EXO_RARE(" + any + ")) {\n    " + refusal(cblas).call +
+           (returns_ == "void" ? "    return;\n  }\n" : "    return 0;\n  }\n");
+  }
+  std::string refusing_function(bool cblas) const {
+    return checks(cblas).empty() ? "" : refusal(cblas).function;
   }
 
   // What checks and bodies know choices as: `const bool trans_`.
+  static std::string flag(const Argument& a, bool cblas) {
+    return "  const bool " + a.name + "_ = " +
+           (cblas ? std::string(choice_of(a.name)->meaning)
+                  : "exo_letter(" + a.name + "_letter, \"" + choice_of(a.name)->set + "\")") +
+           ";\n";
+  }
   std::string flags(bool cblas) const {
     std::string text;
     for (const Argument& a : arguments_)
-      if (a.kind == Kind::kChoice)
-        text += "  const bool " + a.name + "_ = " +
-                (cblas ? std::string(choice_of(a.name)->meaning)
-                       : "exo_letter(" + a.name + "_letter, \"" + choice_of(a.name)->set + "\")") +
-                ";\n";
+      if (a.kind == Kind::kChoice) text += flag(a, cblas);
     return text;
   }
 
@@ -256,13 +305,14 @@ class EntryWriter {
   }
 
   std::string cblas() const {
-    return "EXO_PUBLIC " + cblas_head("EXO_ENTRY(cblas_" + name_ + ")") + " {\n" +
-           (has_layout_ ? "  const bool row = layout == CblasRowMajor;\n" : "") + flags(true) +
-           refusals(true) + result(true) + "}\n";
+    return refusing_function(true) + "EXO_PUBLIC " + cblas_head("EXO_ENTRY(cblas_" + name_ + ")") +
+           " {\n" + (has_layout_ ? "  const bool row = layout == CblasRowMajor;\n" : "") +
+           flags(true) + refusals(true) + result(true) + "}\n";
   }
 
   std::string fortran() const {
-    std::string text = "EXO_PUBLIC " + fortran_head("EXO_ENTRY(" + name_ + "_)") + " {\n";
+    std::string text = refusing_function(false) + "EXO_PUBLIC " +
+                       fortran_head("EXO_ENTRY(" + name_ + "_)") + " {\n";
     if (has_layout_) text += "  const bool row = false;\n";
     text += flags(false);
     for (const Argument& a : arguments_) {
