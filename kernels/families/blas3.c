@@ -35,6 +35,7 @@ enum {
   kCorner = ${corner},
   kColumns = 3 * ${lanes}, /* that go by at once in such blocks */
   kLargeTriangle = 2 * kTriangle, /* rows beyond which one is applied a piece of the depth at a time, from the right */
+  kMostHalved = ${halved}, /* the same that is halved even so, where it multiplies finite numbers */
   kLargeFactor = 3 * kTriangle, /* the same of one that multiplies from the left */
   kLargeSolved = 4 * kTriangle, /* and of one that is solved with from there */
   kSquares = 4 * ${tile_rows}, /* rows of such a piece that are solved with at a time: whole tiles and corners */
@@ -1141,9 +1142,10 @@ EXO_FEW void ${p}syr2k_body(bool row, bool upper, bool trans, int64_t n, int64_t
 
 typedef void ${p}small_triangle(int64_t, int64_t, struct exo_win_2${T}c, struct exo_win_2${T});
 
-/* What is done with a triangle: multiply by it, or solve with it. */
+/* What is done with a triangle: multiply by it, or solve with it. `finite`: B is known to be, so that zeros beside a triangle
+ * may be multiplied, too. */
 struct ${p}task {
-  bool solve, unit;
+  bool solve, unit, finite;
 };
 
 static ${p}small_triangle* ${p}kernel_for(struct ${p}task task, bool lower) {
@@ -1212,6 +1214,49 @@ static __attribute__((noinline)) void ${p}small_left(struct ${p}task task, bool 
   }
 }
 
+/* Of a square of n rows on the diagonal, whose rows are `apart` and columns `step`, what is not part of the triangle becomes
+ * zeros, and the diagonal ones where it is not read. */
+static void ${p}make_triangle(bool unit, bool lower, int64_t n, ${real}* square, int64_t apart, int64_t step) {
+  for (int64_t r = 0; r < n; ++r) {
+    if (unit) square[r * (apart + step)] = 1;
+    for (int64_t c = lower ? r + 1 : 0; c < (lower ? n : r); ++c) square[r * apart + c * step] = 0;
+  }
+}
+
+/* C = A T for m rows of A and the strip of a triangle of n rows whose diagonal begins in row j. A whole strip goes by its vectors
+ * of columns where the triangle has them: few zeros are multiplied. */
+static void ${p}corner_of_triangle(bool lower, int64_t m, int64_t n, int64_t j, const ${real}* A, int64_t lda,
+                                   const ${real}* strip, ${real}* C, int64_t ldc) {
+  const int64_t w = exo_least(kStrip, n - j), last = w == kStrip ? w - ${lanes} : 0;
+  const int64_t from = lower ? j + last : 0, end = lower ? n : j + w - last;
+  const ${real} one = 1;
+  ${p}rows_and_strip(true, false, m, w, end - from, &one, A + from, lda, strip + from * kStrip, kStrip, C, ldc);
+  for (int64_t v = ${lanes}; v <= last; v += ${lanes}) {
+    const int64_t at = lower ? j + v - ${lanes} : j + v, first = lower ? 0 : v;
+    ${p}rows_and_strip(false, false, m, lower ? v : w - v, ${lanes}, &one, A + at, lda, strip + at * kStrip + first, kStrip,
+                       C + first, ldc);
+  }
+}
+
+/* B := B T for finite B: products with a triangle that has zeros beside it, of a copy of some rows at a time. */
+static void ${p}multiply_small_right(struct ${p}task task, bool lower, struct ${p}factor A, int64_t m, int64_t n, ${real}* B,
+                                     int64_t ldb) {
+  ${real} rows[kSomeRows * kTriangle] __attribute__((aligned(64)));
+  ${real}* const strips = exo_workspace((kTriangle + kStrip) * kTriangle * sizeof(${real}));
+  for (int64_t j = 0; j < n; j += kStrip) {
+    const int64_t w = exo_least(kStrip, n - j), from = lower ? j : 0, end = lower ? n : j + w;
+    ${real}* const strip = strips + j * kTriangle;
+    ${p}bring(A, from, j, end - from, w, strip + from * kStrip, kStrip);
+    ${p}make_triangle(task.unit, lower, w, strip + j * kStrip, kStrip, 1);
+  }
+  for (int64_t i = 0; i < m; i += kSomeRows) {
+    const int64_t h = exo_least(kSomeRows, m - i);
+    K(${p}copied)(h, n, IN2(B + i * ldb, ldb), OUT2(rows, kTriangle));
+    for (int64_t j = 0; j < n; j += kStrip)
+      ${p}corner_of_triangle(lower, h, n, j, rows, kTriangle, strips + j * kTriangle, B + i * ldb + j, ldb);
+  }
+}
+
 /* B A = (A' B')': rows of B in blocks, transposed there and back. */
 static void ${p}small_right(struct ${p}task task, bool lower, struct ${p}factor A, int64_t m, int64_t n,
                             ${real}* B, int64_t ldb) {
@@ -1230,7 +1275,7 @@ static void ${p}apply(struct ${p}task task, bool right, bool lower, struct ${p}f
                       int64_t n, ${real}* B, int64_t ldb) {
   const int64_t size = right ? n : m;
   if (size <= kTriangle) {
-    (right ? ${p}small_right : ${p}small_left)(task, lower, A, m, n, B, ldb);
+    (!right ? ${p}small_left : task.finite ? ${p}multiply_small_right : ${p}small_right)(task, lower, A, m, n, B, ldb);
     return;
   }
   const int64_t half = (size / 2 + kTriangle - 1) / kTriangle * kTriangle;
@@ -1287,7 +1332,7 @@ struct ${p}piece {
 };
 
 static void ${p}bring_piece(struct ${p}piece* p, bool unit, bool lower, struct ${p}factor T, int64_t d, ${real}* beside) {
-  p->task = (struct ${p}task){true, unit}, p->lower = lower, p->T = T, p->d = d, p->beside = beside;
+  p->task = (struct ${p}task){true, unit, false}, p->lower = lower, p->T = T, p->d = d, p->beside = beside;
   ${p}bring_diagonal(p->task, T, d, p->diagonal);
   for (int64_t r = 0; r < d; r += kSquares) {
     const int64_t h = exo_least(kSquares, d - r), from = lower ? 0 : r + h, end = lower ? r : d;
@@ -1381,15 +1426,6 @@ static void ${p}solve_right(bool unit, bool lower, struct ${p}factor A, int64_t 
     if (others > 0)
       ${p}multiply_from(kWhole, m, others, d, -1, (struct ${p}factor){B + k, ldb, false, kGeneral, false}, 0, rows, 0,
                         B + other, ldb);
-  }
-}
-
-/* Of a square of n rows on the diagonal, whose rows are `apart` and columns `step`, what is not part of the triangle becomes
- * zeros, and the diagonal ones where it is not read. */
-static void ${p}make_triangle(bool unit, bool lower, int64_t n, ${real}* square, int64_t apart, int64_t step) {
-  for (int64_t r = 0; r < n; ++r) {
-    if (unit) square[r * (apart + step)] = 1;
-    for (int64_t c = lower ? r + 1 : 0; c < (lower ? n : r); ++c) square[r * apart + c * step] = 0;
   }
 }
 
@@ -1507,7 +1543,11 @@ static void ${p}share_of_application(const void* job, int64_t k, int64_t of) {
   const int64_t m = p->right ? size : p->m, n = p->right ? p->n : size;
   const bool unit = p->task.unit, solve = p->task.solve;
   const bool large = p->right ? n > kLargeTriangle && m > kStrip : m > (solve ? kLargeSolved : kLargeFactor) && n > kStrip;
-  if (large && !solve && p->alpha != 0 && ${p}is_finite(m, n, B, p->ldb)) {
+  struct ${p}task task = p->task;
+  task.finite = large && !solve && p->alpha != 0 && ${p}is_finite(m, n, B, p->ldb);
+  /* Rows that are a page apart meet in a cache, where they are not packed. */
+  const bool halves = p->right && n <= kMostHalved && ${p}shared(p->ldb) < 4096;
+  if (task.finite && !halves) {
     (p->right ? ${p}multiply_right : ${p}multiply_left)(unit, p->lower, p->A, m, n, p->alpha, B, p->ldb);
     return;
   }
@@ -1516,7 +1556,7 @@ static void ${p}share_of_application(const void* job, int64_t k, int64_t of) {
   if (large && solve)
     (p->right ? ${p}solve_right : ${p}solve_left)(unit, p->lower, p->A, m, n, B, p->ldb);
   else
-    ${p}apply(p->task, p->right, p->lower, p->A, m, n, B, p->ldb);
+    ${p}apply(task, p->right, p->lower, p->A, m, n, B, p->ldb);
 }
 
 /* ---- a few rows and columns of a triangle, four of the others at a time, in registers ---- */
@@ -1644,7 +1684,7 @@ static inline void ${p}triangle_some(bool solve, bool row, bool right, bool uppe
   if (exo_is_tiny_part(rows, columns, tiny))
     ${p}apply_tiny(solve, unit, behind, lower, trans, rows, columns, alpha, A, lda, B, ldb);
   else
-    ${p}triangular((struct ${p}task){solve, unit}, behind, lower, trans, rows, columns, alpha, A, lda, B, ldb);
+    ${p}triangular((struct ${p}task){solve, unit, false}, behind, lower, trans, rows, columns, alpha, A, lda, B, ldb);
 }
 #define EXO_TRIANGLE(name, solve)                                                                                  \
   EXO_VECTORS void ${p}##name##_some(bool row, bool right, bool upper, bool trans, bool unit, int64_t m, int64_t n, \
