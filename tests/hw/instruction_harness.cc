@@ -40,10 +40,13 @@ bool in_register(const Target& target, const Arg& a) {
   return a.type.is_tensor() && (a.mem == target.vector_memory || in_file(a));
 }
 
-bool asserts_unit_stride(const Proc& p, const Arg& a) {
+// 0: it says nothing.
+int64_t asserted_stride(const Proc& p, const Arg& a) {
+  constexpr int64_t kMost = 4;
   for (const ExprPtr& e : p.asserts)
-    if (str(e) == "stride(" + a.name.name() + ", 0) == 1") return true;
-  return false;
+    for (int64_t stride = 1; stride <= kMost; ++stride)
+      if (str(e) == "stride(" + a.name.name() + ", 0) == " + std::to_string(stride)) return stride;
+  return 0;
 }
 
 // "8, 4"
@@ -117,9 +120,10 @@ std::string wrapper_text(const Target& target, const Proc& p) {
       const std::string first = std::to_string(kOffset), whole = whole_text(a).substr(3);
       add(formals, name + ": " + type + "[" + first + " + " + shape_text(a) + "]");
       add(call, name + "[" + first + ":" + first + " + " + whole);
-    } else if (!asserts_unit_stride(p, a) && as_int(a.type.shape[0]) != 1) {
+    } else if (asserted_stride(p, a) != 1 && as_int(a.type.shape[0]) != 1) {
       const std::string extent = str(a.type.shape[0]);
-      add(formals, name + ": " + type + "[" + extent + ", 3]");
+      const int64_t asserted = asserted_stride(p, a), stride = asserted > 0 ? asserted : 3;
+      add(formals, name + ": " + type + "[" + extent + ", " + std::to_string(stride) + "]");
       add(call, name + "[0:" + extent + ", 1]");
     } else {
       const std::string first = std::to_string(kOffset);

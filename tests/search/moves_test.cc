@@ -199,6 +199,25 @@ TEST(Distribution, keeps_what_depends_together) {
   EXPECT_TRUE(distribute({p, {}, false}, true).steps.empty());
 }
 
+// The rows of a triangle have as much room as the longest one.
+TEST(Distribution, scalars_of_a_triangle_become_rows_of_a_square) {
+  const ProcPtr p = parsed(R"(
+@proc
+def pairs(x: f32[7, 5], v: f32[5, 5]):
+    for a in seq(0, 5):
+        for b in seq(0, a + 1):
+            s: f32 = 0.0
+            for t in seq(0, 7):
+                s += x[t, a] * x[t, b]
+            v[a, b] = s
+)");
+  const Schedule apart = distribute({p, {}, false}, true);
+  const std::string text = str(*apart.proc);
+  EXPECT_NE(text.find("s : f32[5, 5]"), std::string::npos) << text;
+  EXPECT_EQ(apart.proc->body.size(), 4u) << text;
+  expect_same_result(p, apart.proc, text);
+}
+
 TEST(Triangles, are_cut_into_whole_blocks_and_corners) {
   const ProcPtr p = parsed(R"(
 @proc

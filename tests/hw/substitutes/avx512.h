@@ -40,6 +40,7 @@ MASKED_MOVES(epi8, __m512i, int8_t, 64, __mmask64)
 MASKED_MOVES(ps256, __m256, float, 8, __mmask8)
 MASKED_MOVES(epi16x16, __m256i, int16_t, 16, __mmask16)
 MASKED_MOVES(epi8x16, __m128i, int8_t, 16, __mmask16)
+MASKED_MOVES(epi8x32, __m256i, int8_t, 32, __mmask32)
 #define _mm512_mask_loadu_ps sub_mask_loadu_ps
 #define _mm512_mask_loadu_pd sub_mask_loadu_pd
 #define _mm512_mask_loadu_epi32 sub_mask_loadu_epi32
@@ -60,11 +61,23 @@ MASKED_MOVES(epi8x16, __m128i, int8_t, 16, __mmask16)
 #undef _mm256_maskz_loadu_epi16
 #define _mm256_maskz_loadu_epi16 sub_maskz_loadu_epi16x16
 #define _mm_maskz_loadu_epi8 sub_maskz_loadu_epi8x16
+#undef _mm256_maskz_loadu_epi8
+#define _mm256_maskz_loadu_epi8 sub_maskz_loadu_epi8x32
 #define _mm512_mask_storeu_ps sub_mask_storeu_ps
 #define _mm512_mask_storeu_pd sub_mask_storeu_pd
 #define _mm512_mask_storeu_epi32 sub_mask_storeu_epi32
 #undef _mm512_mask_storeu_epi16
 #define _mm512_mask_storeu_epi16 sub_mask_storeu_epi16
+
+static inline __m512i sub_srai_epi32(__m512i a, int bits) {
+  int32_t e[16];
+  memcpy(e, &a, sizeof e);
+  LANE_LOOP(16) e[lane] >>= bits;
+  memcpy(&a, e, sizeof a);
+  return a;
+}
+#undef _mm512_srai_epi32
+#define _mm512_srai_epi32 sub_srai_epi32
 
 // Halves of numbers, by those of 256 bits.
 static inline __m512 sub_cvtph_ps(__m256i a) {
