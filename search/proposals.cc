@@ -26,6 +26,7 @@ namespace {
 constexpr double kShareAsWritten = 0.5;   // of the search's time, where there are other starts
 constexpr size_t kLoopsOfManyOrders = 4;  // more than these: a plan has one of many
 constexpr size_t kSharedOut = 24;         // programs
+constexpr double kShareOfHalf = 0.3;      // of the time: of whole vectors there is more to find
 constexpr size_t kPerformed = 16;         // rehearsed schedules made of the kernel itself, at least
 constexpr double kCallsAtPeak = 8;  // at the machine's peak: checks, samples, the compiler's time
 constexpr double kFewestTrials = 16;
@@ -155,7 +156,7 @@ void Proposals::search() {
   for (std::vector<BeamState>& of_start : found.of_starts)
     (least_cycles({&of_start}) < as_written ? families : behind).push_back({std::move(of_start)});
   for (std::vector<BeamState>* family :
-       {&found.plans, &found.large_plans, &found.narrow, &found.programs})
+       {&found.plans, &found.large_plans, &found.programs, &found.narrow})
     families.push_back({std::move(*family)});
   std::move(behind.begin(), behind.end(), std::back_inserter(families));
   for (std::vector<BeamState>* family : {&found.streamed, &found.around, &found.beams})
@@ -184,6 +185,7 @@ Proposals::Form Proposals::form() const {
 
 void Proposals::search(FoundFamilies& found) {
   const Form form = this->form();
+  half_ = narrower();
   const bool by_beam = request_.strategy != Strategy::kDp;
   // Where nothing adds up the dynamic program plans every level of a hierarchy, and whole programs
   // are proposed in a fraction of that time.
@@ -196,8 +198,8 @@ void Proposals::search(FoundFamilies& found) {
   const bool settled = request_.effort == Effort::kEstimate && planned && request_.threads == 1 &&
                        run_.result.statistics.dp->dividing;
   const bool beams_too = !planned || (by_beam && !settled);
-  if (by_beam && !form.tiled) found.narrow = narrow_programs();
   if (by_beam && (!form.known || (form.neighbours && !form.tiled))) found.programs = programs();
+  if (by_beam && !form.tiled) found.narrow = narrow_programs();
   // Before what stands around the plans: a search that is cut short has both.
   if (beams_too) found.beams = beams();
   // A nest of a kind that the beam knows and nobody planned: what is known of the kind may fit it
@@ -267,18 +269,22 @@ bool Proposals::add_schedule(const Steps& steps) {
 
 // What the outline of the whole program suggests, whatever its form.
 std::vector<BeamState> Proposals::programs() {
+  constexpr double kShareOfWhole = 0.7;  // of the time, where half vectors have the rest
   program_ = std::make_unique<ProgramSearch>(program_request());
-  ProgramSearchResult found = program_->run(start(), deadlines_within(deadline_));
+  const bool shared = half_ && !narrow_program_;
+  const Deadline mine = shared ? deadline_.within(kShareOfWhole * deadline_.left()) : deadline_;
+  ProgramSearchResult found = program_->run(start(), deadlines_within(mine));
   count(found, run_.result.statistics);
   return for_threads(std::move(found.states));
 }
 
+TargetPtr Proposals::narrower() const {
+  const bool short_rows = !request_.partial && request_.target->vector_memory &&
+                          has_rows_of_half(outline_of(*start().proc, run_.sizes), *request_.target);
+  return short_rows ? half_width_of(*request_.target) : nullptr;
+}
+
 std::vector<BeamState> Proposals::narrow_programs() {
-  constexpr double kShareOfNarrow = 0.3;  // of the time: of wider vectors there is more to find
-  if (request_.partial || !request_.target->vector_memory ||
-      !has_rows_of_half(outline_of(*start().proc, run_.sizes), *request_.target))
-    return {};
-  half_ = half_width_of(*request_.target);
   if (!half_) return {};
   half_context_ = context_;
   half_context_.instructions =
@@ -289,7 +295,9 @@ std::vector<BeamState> Proposals::narrow_programs() {
   ask.target = half_.get();
   ask.context = &half_context_;
   narrow_program_ = std::make_unique<ProgramSearch>(ask);
-  const Deadline mine = deadline_.within(kShareOfNarrow * deadline_.left());
+  // What the search for whole vectors left; where there was none, a part.
+  const double share = program_ ? 1 : kShareOfHalf;
+  const Deadline mine = deadline_.within(share * deadline_.left());
   ProgramSearchResult found = narrow_program_->run(start(), deadlines_within(mine));
   count(found, run_.result.statistics);
   return for_threads(std::move(found.states));

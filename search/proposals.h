@@ -86,7 +86,9 @@ class Proposals {
   /// Plans made of the kernel; refusals are counted.
   std::vector<BeamState> performed_plans(const DpPlans& found);
   std::vector<BeamState> programs();  // of the search over whole programs
-  /// As programs(), with vectors of half the width, where rows are that short.
+  /// The target of half the width, where rows are that short and there is one.
+  TargetPtr narrower() const;
+  /// As programs(), with vectors of half the width.
   std::vector<BeamState> narrow_programs();
   std::vector<BeamState> beams();  // with threads, one beam for each loop they may share
   std::vector<BeamState> around(const std::vector<BeamState>& good, size_t most,
@@ -128,7 +130,7 @@ class Proposals {
   std::set<std::string> for_large_;         // by text_hash: see is_for_large
   Deadline deadline_;                       // of the search
   std::unique_ptr<ProgramSearch> program_;  // null: nobody asked it
-  TargetPtr half_;                          // as these two: null where no row is that short
+  TargetPtr half_;                          // see narrower()
   BeamContext half_context_;
   std::unique_ptr<ProgramSearch> narrow_program_;
   Starts starts_;

@@ -6,7 +6,8 @@
 namespace exotune {
 
 /// Does a loop run along a row of half a vector, or of one and a half: as many elements of what it
-/// goes through side by side? Of longer rows the last half vector is little.
+/// goes through side by side, or pairs of them up to fours? Of longer rows the last half vector is
+/// little.
 bool has_rows_of_half(const Outline& o, const Target& target);
 
 }  // namespace exotune

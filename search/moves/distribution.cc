@@ -1,6 +1,7 @@
 #include "search/moves/distribution.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
@@ -15,8 +16,9 @@ Path child(Path path, Child branch, int k) {
   return path;
 }
 
-constexpr size_t kDeepEnough = 3;  // of rows, columns and a sum
-constexpr int kMostReordered = 6;  // statements of a body that change places: each asks the core
+constexpr size_t kDeepEnough = 3;     // of rows, columns and a sum
+constexpr int64_t kFewElements = 16;  // of a point: fewer than a row of any length worth a vector
+constexpr int kMostReordered = 6;     // statements of a body that change places: each asks the core
 
 class Distribution {
  public:
@@ -122,16 +124,38 @@ class Distribution {
       if (!at(path)->as<Alloc>()) continue;
       Schedule tried = s_;
       const Cursor alloc = Cursor::stmt(s_.proc, path);
+      const Alloc before = *at(path)->as<Alloc>();
       if (apply(tried, "expand_dim", {Value(alloc), Value(extent), Value(index)})) continue;
       if (apply(tried, "lift_alloc", {Value(alloc)})) continue;
+      // What a point has a few of: those of all points side by side, each after the other.
+      if (expanded_.insert(before.name).second && is_small(before.type))
+        (void)!apply(tried, "rearrange_dim", {Value(alloc), first_last(before.type.rank() + 1)});
       s_ = std::move(tried);
       ++loop.back().index;  // the allocation stands in front of it now
       --k;
     }
   }
 
+  static bool is_small(const Type& type) {
+    int64_t elements = 1;
+    for (const ExprPtr& extent : type.shape) {
+      const std::optional<int64_t> n = as_int(extent);
+      if (!n || *n > kFewElements) return false;
+      elements *= *n;
+    }
+    return type.is_tensor() && elements <= kFewElements;
+  }
+  // [1, 2, 0]
+  static Value first_last(size_t rank) {
+    std::vector<int64_t> order;
+    for (size_t k = 1; k < rank; ++k) order.push_back(static_cast<int64_t>(k));
+    order.push_back(0);
+    return Value::ints(order);
+  }
+
   Schedule s_;
   const bool expand_;
+  std::set<Sym> expanded_;  // allocations that have a dimension of a loop already
 };
 
 }  // namespace

@@ -10,7 +10,9 @@ namespace exotune {
 /// From the inside out, at every gap of a loop's body that has a nest on one side at least;
 /// statements that are one loop's elements stay together. With `expand`, what a loop's body
 /// allocates gets a dimension for that loop where that is what keeps the parts together
-/// (expand_dim, lift_alloc), and two sums into different arrays under three loops part. Where a gap
+/// (expand_dim, lift_alloc): of a triangle's row that of the longest one; a few elements of each
+/// iteration lie side by side over the iterations (rearrange_dim). Two sums into different arrays
+/// under three loops part then, too. Where a gap
 /// is refused, one statement is tried behind all that follow it (reorder_stmts). Refusals are part
 /// of it and leave the place as it was.
 Schedule distribute(Schedule s, bool expand);

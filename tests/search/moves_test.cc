@@ -218,6 +218,40 @@ def pairs(x: f32[7, 5], v: f32[5, 5]):
   expect_same_result(p, apart.proc, text);
 }
 
+// What a point has a few of lies side by side over the points; longer rows stay rows.
+TEST(Distribution, few_elements_of_each_point_are_rows_of_points) {
+  const ProcPtr p = parsed(R"(
+@proc
+def gates(w: f32[3, 20, 6], x: f32[4, 6], y: f32[4, 20]):
+    for b in seq(0, 4):
+        for j in seq(0, 20):
+            g: f32[3]
+            for c in seq(0, 3):
+                g[c] = 0.0
+                for k in seq(0, 6):
+                    g[c] += w[c, j, k] * x[b, k]
+            y[b, j] = g[0] * g[1] + g[2]
+)");
+  const Schedule apart = distribute({p, {}, false}, true);
+  EXPECT_NE(str(*apart.proc).find("g : f32[4, 3, 20]"), std::string::npos) << str(*apart.proc);
+  expect_same_result(p, apart.proc, str(*apart.proc));
+
+  const ProcPtr rows = parsed(R"(
+@proc
+def rows(w: f32[40, 6], x: f32[20, 6], y: f32[20, 40]):
+    for j in seq(0, 20):
+        g: f32[40]
+        for c in seq(0, 40):
+            g[c] = 0.0
+            for k in seq(0, 6):
+                g[c] += w[c, k] * x[j, k]
+        for c in seq(0, 40):
+            y[j, c] = g[c] * g[39 - c]
+)");
+  const std::string text = str(*distribute({rows, {}, false}, true).proc);
+  EXPECT_NE(text.find("g : f32[20, 40]"), std::string::npos) << text;
+}
+
 TEST(Triangles, are_cut_into_whole_blocks_and_corners) {
   const ProcPtr p = parsed(R"(
 @proc
