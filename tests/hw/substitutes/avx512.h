@@ -79,6 +79,27 @@ static inline __m512i sub_srai_epi32(__m512i a, int bits) {
 #undef _mm512_srai_epi32
 #define _mm512_srai_epi32 sub_srai_epi32
 
+// What no 32 bits hold is the least of them, as in SIMDe's narrower ones.
+static inline __m256i sub_cvttpd_epi32(__m512d a) {
+  int32_t e[8];
+  __m256i all;
+  LANE_LOOP(8)
+  e[lane] = a[lane] > -2147483649.0 && a[lane] < 2147483648.0 ? (int32_t)a[lane] : INT32_MIN;
+  memcpy(&all, e, sizeof all);
+  return all;
+}
+static inline __m512d sub_cvtepi32_pd(__m256i a) {
+  int32_t e[8];
+  __m512d all;
+  memcpy(e, &a, sizeof e);
+  LANE_LOOP(8) all[lane] = e[lane];
+  return all;
+}
+#undef _mm512_cvttpd_epi32
+#define _mm512_cvttpd_epi32 sub_cvttpd_epi32
+#undef _mm512_cvtepi32_pd
+#define _mm512_cvtepi32_pd sub_cvtepi32_pd
+
 // Halves of numbers, by those of 256 bits.
 static inline __m512 sub_cvtph_ps(__m256i a) {
   __m128i half[2];
