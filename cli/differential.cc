@@ -6,6 +6,7 @@
 
 #include "core/base/diagnostic.h"
 #include "core/interp/interp.h"
+#include "search/test_data.h"
 
 namespace exotune::cli {
 namespace {
@@ -62,6 +63,22 @@ std::vector<Sizes> small_sizes(const Proc& p, const Sizes& fixed, int count, uin
   return found;
 }
 
+namespace {
+
+// Nobody divides integers by zero: by one instead.
+void keep_divisors(const Proc& p, Arguments& arguments) {
+  const std::set<Sym> divisors = integer_divisors(p);
+  size_t buffer = 0;
+  for (const Arg& arg : p.args) {
+    if (!is_data(arg.type.scalar)) continue;
+    std::vector<double>& data = arguments.buffers[buffer++]->data;
+    if (!is_float(arg.type.scalar) && divisors.count(arg.name))
+      std::replace(data.begin(), data.end(), 0.0, 1.0);
+  }
+}
+
+}  // namespace
+
 DifferentialResult differential_test(const Proc& before, const Proc& after,
                                      const std::vector<Sizes>& sizes, uint64_t seed) {
   DifferentialResult result;
@@ -71,6 +88,7 @@ DifferentialResult differential_test(const Proc& before, const Proc& after,
     FillOptions fill;
     fill.strided_windows = true;
     Arguments a = make_arguments(before, size, seed, fill);
+    keep_divisors(before, a);
     Arguments b = copy_of(a);
     std::vector<ArgValue> values;
     for (const Arg& wanted : after.args) {

@@ -8,6 +8,7 @@
 #include "core/library/ahead.h"
 #include "search/expected_results.h"
 #include "search/packed_caller.h"
+#include "search/test_data.h"
 
 namespace exotune {
 // A kernel at given sizes as something to run: arguments with shapes and strides, data, what must
@@ -102,8 +103,12 @@ TuningProblem make_problem(const ProcPtr& kernel, const SizeBinding& sizes,
     problem.names.push_back(arg.kind == AbiArg::Kind::kContext ? "" : arg.sym.name());
   }
   if (!options.inputs) return problem;
-  problem.test = options.expected ? expected_results(problem, options)
-                                  : make_inputs(problem.args, options.seed);
+  if (options.expected) {
+    problem.test = expected_results(problem, options);
+  } else {
+    problem.test = make_inputs(problem.args, options.seed);
+    keep_divisors(*kernel, problem.args, problem.test);
+  }
   return problem;
 }
 

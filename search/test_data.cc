@@ -287,6 +287,55 @@ bool judge_inputs(const Proc& proc, const std::vector<ArgSpec>& args, bool integ
 
 }  // namespace
 
+std::set<Sym> integer_divisors(const Proc& p) {
+  std::set<Sym> out;
+  const std::function<void(const ExprPtr&)> all = [&](const ExprPtr& e) {
+    if (const auto* r = e->as<Read>()) out.insert(r->name);
+    if (const auto* w = e->as<WindowExpr>()) out.insert(w->name);
+    for (const ExprPtr& child : expr_children(*e)) all(child);
+  };
+  const auto mentioned = [&](const ExprPtr& e) {
+    return std::any_of(out.begin(), out.end(), [&](Sym s) { return mentions(e, s); });
+  };
+  const std::function<void(const ExprPtr&)> visit = [&](const ExprPtr& e) {
+    if (const auto* op = e->as<BinOp>(); op != nullptr && op->op == BinOpKind::kDiv)
+      if (is_data(e->type) && !is_float(e->type)) all(op->rhs);
+    for (const ExprPtr& child : expr_children(*e)) visit(child);
+  };
+  for_each_expr(p.body, visit);
+  for_each_stmt(p.body, [&](const StmtPtr& s) {
+    const auto* call = s->as<Call>();
+    if (call == nullptr) return;
+    const std::set<Sym> inside = integer_divisors(*call->callee);
+    for (size_t k = 0; k < call->args.size(); ++k)
+      if (inside.count(call->callee->args[k].name)) all(call->args[k]);
+  });
+  for (size_t before = 0; before != out.size();) {
+    before = out.size();
+    for_each_stmt(p.body, [&](const StmtPtr& s) {
+      // What a call makes it makes of its arguments.
+      if (const auto* call = s->as<Call>())
+        if (std::any_of(call->args.begin(), call->args.end(), mentioned))
+          for (const ExprPtr& arg : call->args) all(arg);
+      if (const auto* w = s->as<WindowStmt>(); w != nullptr && out.count(w->name)) all(w->rhs);
+      if (const auto* a = s->as<Assign>(); a != nullptr && out.count(a->name)) all(a->rhs);
+      if (const auto* r = s->as<Reduce>(); r != nullptr && out.count(r->name)) all(r->rhs);
+    });
+  }
+  return out;
+}
+
+void keep_divisors(const Proc& proc, const std::vector<ArgSpec>& args, TestCase& test) {
+  const std::set<Sym> divisors = integer_divisors(proc);
+  // In front of the procedure's own arguments C may have one for its settings.
+  if (args.size() < proc.args.size()) return;
+  const size_t first = args.size() - proc.args.size();
+  for (size_t a = first; a < args.size(); ++a)
+    if (args[a].is_data() && !is_floating(args[a].type) &&
+        divisors.count(proc.args[a - first].name))
+      std::replace(test.inputs[a].begin(), test.inputs[a].end(), 0.0, 1.0);
+}
+
 std::unique_ptr<Reference> interpreted(const ProcPtr& proc, const std::vector<ArgSpec>& args,
                                        int64_t step_limit) {
   return std::make_unique<Interpreted>(proc, args, step_limit);
@@ -323,6 +372,7 @@ TestCase choose_test(const Proc& proc, const std::vector<ArgSpec>& args, uint64_
   for (const InputKind kind : kinds)
     for (int draw = 0; draw < (kind == InputKind::kSpread ? kSpreadSeeds : 1); ++draw) {
       TestCase test = make_inputs(args, seed + static_cast<uint64_t>(draw), kind);
+      keep_divisors(proc, args, test);
       if (judge_inputs(proc, args, kind == InputKind::kIntegers, seed, reference, test))
         return test;
       const double share = compared_share(test);

@@ -37,6 +37,11 @@ std::unique_ptr<Reference> interpreted(const ProcPtr& proc, const std::vector<Ar
 /// The compiled C of the procedure as written; `runner` is borrowed.
 std::unique_ptr<Reference> compiled(Candidate as_written, Runner& runner, double timeout_seconds);
 
+/// What `p` divides integers by, and what that is made of: arguments and allocations.
+std::set<Sym> integer_divisors(const Proc& p);
+/// Those among the arguments are not zero: ones instead.
+void keep_divisors(const Proc& proc, const std::vector<ArgSpec>& args, TestCase& test);
+
 /// The test case of a procedure at one size. Exact (tolerance 0, no slack) where small integers
 /// stay exact. Otherwise each element may be off by what 16 rounding errors of the inputs, or
 /// computing in double, move it, and by 1e-4 (f32), 1e-10 (f64) of its size at least; what no kind

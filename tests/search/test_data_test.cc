@@ -294,5 +294,25 @@ def again(x: f32[4], y: f32[4]):
   EXPECT_EQ(runner.asked, 1);
 }
 
+// Whoever divides by an array of integers has no zeros in it.
+TEST(TestData, integers_that_are_divided_by_are_not_zero) {
+  const Module module = parse_module(R"(
+@proc
+def ratios(x: i32[400], y: i16[400], z: i32[400], q: i32[400]):
+    for i in seq(0, 400):
+        d: i32 = i32(y[i])
+        q[i] = x[i] / d + z[i]
+)",
+                                     "k.exo");
+  const TuningProblem problem = make_problem(module.procs.front(), {});
+  const std::vector<double>&x = problem.test.inputs[0], &y = problem.test.inputs[1],
+        &z = problem.test.inputs[2];
+  EXPECT_EQ(std::count(y.begin(), y.end(), 0.0), 0);
+  EXPECT_GT(std::count(x.begin(), x.end(), 0.0), 0);
+  EXPECT_GT(std::count(z.begin(), z.end(), 0.0), 0);
+  for (size_t i = 0; i < x.size(); ++i)
+    EXPECT_EQ(problem.test.expected[3][i], std::trunc(x[i] / y[i]) + z[i]);
+}
+
 }  // namespace
 }  // namespace exotune
