@@ -11,6 +11,7 @@
 #include "search/moves/lane_sums.h"
 #include "search/moves/outer_vectors.h"
 #include "search/moves/stencils.h"
+#include "search/short_rows.h"
 
 namespace exotune {
 
@@ -87,6 +88,8 @@ class Finishing {
 
   // Everything that moves along the loop lies side by side, forwards or back, and something does.
   bool vectors_run(int loop) const {
+    if (!fills_lanes(o_.loops[static_cast<size_t>(loop)].extent, target_.lanes_of(precision(loop))))
+      return false;
     bool some = false;
     for (const OutlineAccess& a : o_.accesses) {
       if (a.loops.empty() || a.loops.back() != loop) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "search/short_rows.h"
 #include "search/steps/builders.h"
 
 namespace exotune {
@@ -84,7 +85,8 @@ class OuterVectors {
       if (!step || *step < 0 || *step > (a.writes() ? 1 : kApart)) return false;
       some = some || *step > 0;
     }
-    return some && target_.lanes_of(widest(loop)) > 1;
+    const int64_t lanes = target_.lanes_of(widest(loop));
+    return some && lanes > 1 && fills_lanes(loop_at(loop).extent, lanes);
   }
   ScalarType widest(int loop) const {
     ScalarType out = ScalarType::kI8;

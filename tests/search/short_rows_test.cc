@@ -65,6 +65,14 @@ def columns(x: f32[8, 90], y: f32[90]):
   EXPECT_FALSE(has_rows_of_half(outline_of(*p), *wide()));
 }
 
+TEST(ShortRows, of_an_eighth_of_a_vector_are_no_vectors) {
+  EXPECT_FALSE(fills_lanes(2, 16));
+  EXPECT_TRUE(fills_lanes(3, 16));
+  EXPECT_FALSE(fills_lanes(8, 64));
+  EXPECT_TRUE(fills_lanes(2, 8));
+  EXPECT_TRUE(fills_lanes(std::nullopt, 16));
+}
+
 // What is found there replays as a script of the wide target, which has both lists of instructions.
 TEST(ShortRows, schedules_of_half_vectors_name_their_instructions) {
   const TargetPtr half = half_width_of(*wide());
