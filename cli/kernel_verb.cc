@@ -166,9 +166,7 @@ ExitCode say_plans(const std::vector<Job>& jobs, bool verbose) {
 // One job's files and its text, or a line of it where there are several; the row of the table.
 std::vector<std::string> report(const KernelOptions& options, const Job& job,
                                 const TuneResult& result, const std::optional<Roofline>& roofline,
-                                bool several, Workspace& workspace) {
-  require_replay(workspace, workspace.kernel(job.name), result.script, options.tune.target(),
-                 *result.winner);
+                                bool several) {
   const auto files =
       write_result(job.request, result,
                    {job.name, options.tune.target(), stem_of(options, job.request, several),
@@ -227,8 +225,8 @@ ExitCode run_jobs(const Session& session, KernelOptions& options) {
     if (!answers[k] && !options.executor.local()) break;  // interrupted
     const Deadline deadline =
         Deadline::after(job.request.time_budget_seconds).or_when([] { return interrupted(); });
-    const TuneResult result = answers[k] ? std::move(answers[k]->result)
-                                         : options.tune.tune(job.request, *store, session);
+    TuneResult result = answers[k] ? std::move(answers[k]->result)
+                                   : options.tune.tune(job.request, *store, session);
     if (result.winner == nullptr) {
       if (interrupted()) break;
       if (!several) options.tune.refuse(job.request, result, session.command);
@@ -236,9 +234,11 @@ ExitCode run_jobs(const Session& session, KernelOptions& options) {
       table.add(result_row(job.request, result, ""));
       continue;
     }
+    result.winner = replayed(workspace, workspace.kernel(job.name), result.script,
+                             options.tune.target(), result.winner);
     const std::optional<Roofline> roofline =
         answers[k] ? answers[k]->roofline : find_roofline(job.request, result, *store, deadline);
-    table.add(report(options, job, result, roofline, several, workspace));
+    table.add(report(options, job, result, roofline, several));
     if (!several && !interrupted()) require_peak(options, result);
     if (interrupted()) break;
   }

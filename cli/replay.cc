@@ -64,21 +64,23 @@ Replayed replay(Workspace& workspace, const KernelInput& input, const std::strin
   return replayed;
 }
 
-void require_replay(Workspace& workspace, const KernelInput& input, const std::string& found,
-                    const std::string& target, const Proc& measured) {
-  std::string why;
+ProcPtr replayed(Workspace& workspace, const KernelInput& input, const std::string& found,
+                 const std::string& target, const ProcPtr& measured) {
   try {
     const Replayed again = replay(workspace, input, found, "the schedule", target);
-    if (canonical_text(*again.proc) == canonical_text(measured)) return;
-    why = "it makes another procedure";
+    if (canonical_text(*again.proc) == canonical_text(*measured)) return measured;
+    std::fprintf(stderr,
+                 "warning: the schedule that was found makes other code than was measured: its own "
+                 "is written, proved but not measured; this is a bug of exo-tune\n");
+    return again.proc;
   } catch (const Error& e) {
-    why = e.diagnostic().message.str();
+    throw Error(
+        Diagnostic{{},
+                   "the schedule that was found does not replay; nothing is written",
+                   {e.diagnostic().message.str(), "the schedule:\n" + found},
+                   "this is a bug of exo-tune; the trials are kept: the same command chooses anew"},
+        ExitCode::kInternal);
   }
-  throw Error(Diagnostic{{},
-                         "the schedule that was found does not replay; nothing is written",
-                         {why, "the schedule:\n" + found},
-                         "this is a bug of exo-tune; the trials are kept"},
-              ExitCode::kInternal);
 }
 
 }  // namespace exotune::cli

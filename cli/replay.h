@@ -31,10 +31,10 @@ ScriptNames script_names(Workspace& workspace, const KernelInput& input, const s
 Replayed replay(Workspace& workspace, const KernelInput& input, const std::string& text,
                 const std::string& file, const std::string& target);
 
-/// A schedule that was found, run as anybody would run it, makes the procedure that was measured:
-/// else an internal error that shows the schedule. Proofs that were made before are known: it takes
-/// some milliseconds.
-void require_replay(Workspace& workspace, const KernelInput& input, const std::string& found,
-                    const std::string& target, const Proc& measured);
+/// What a schedule that was found makes, run as anybody would run it: `measured`, else its own
+/// procedure, with a warning on stderr. One that is refused is an internal error that shows the
+/// schedule. Proofs that were made before are known: it takes some milliseconds.
+ProcPtr replayed(Workspace& workspace, const KernelInput& input, const std::string& found,
+                 const std::string& target, const ProcPtr& measured);
 
 }  // namespace exotune::cli

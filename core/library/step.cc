@@ -1,5 +1,6 @@
 #include "core/library/step.h"
 
+#include "core/base/deadline.h"
 #include "core/primitives/procedures.h"
 
 namespace exotune {
@@ -122,6 +123,10 @@ Stepped run_step(const ProcPtr& p, const ScheduleStep& step,
   try {
     Stepped out = step.op == kPart && step.args.size() == 2 ? run_part(p, step)
                                                             : run_call(p, step, constraints);
+    // What an operator tries and does without may have failed for want of time: again, with time,
+    // it would make something else.
+    if (!out.refusal && DeadlineScope::current().over())
+      return {nullptr, StepRefusal{step.op, "", "the time was over", step}};
     if (!out.refusal && !constraints.empty())
       if (auto refusal = broken(out.proc, step, constraints)) return {nullptr, refusal};
     return out;
