@@ -5,6 +5,7 @@
 
 #include "core/analysis/overlap.h"
 #include "core/analysis/queries.h"
+#include "core/analysis/touched_names.h"
 #include "core/base/deadline.h"
 #include "core/ir/printer.h"
 
@@ -227,6 +228,8 @@ LoopAnswer blocks_commute(const Proc& p, const Path& at, int na, int nb) {
     return loop_refused(
         LazyText([s] { return "the second uses " + s.name() + ", which the first defines"; }));
   Place place(p, a);
+  if (touch_apart(place.scope(), block, first, static_cast<size_t>(na), static_cast<size_t>(nb)))
+    return loop_proved();
   const Path b = sibling(a, na);
   const Effects ea = effects_of(place.scope(), block, a, na);
   const Effects eb = effects_of(place.scope(), block, b, nb);

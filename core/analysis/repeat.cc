@@ -173,6 +173,20 @@ bool exposed_in(const Proc& p, const Path& first, int n, Sym root) {
   return reads_earlier_value(place.problem(), e, root);
 }
 
+// [first, last) of the statements from `begin` on that mention the buffer, or a window of it.
+std::pair<size_t, size_t> users_of(const Block& block, size_t begin, Sym buffer) {
+  std::vector<Sym> names = {buffer};
+  size_t first = block.size(), last = begin;
+  for (size_t k = begin; k < block.size(); ++k) {
+    if (std::none_of(names.begin(), names.end(), [&](Sym s) { return mentions(block[k], s); }))
+      continue;
+    if (block[k]->as<WindowStmt>()) names.push_back(bound_symbol(*block[k]));
+    first = std::min(first, k);
+    last = k + 1;
+  }
+  return {std::min(first, last), last};
+}
+
 Answer carried(Sym buffer) {
   return refused(
       LazyText([buffer] { return buffer.name() + " may be read before it is written again"; }));
@@ -217,8 +231,13 @@ Answer alloc_carries_nothing(const Proc& p, const Path& alloc, const Path& loop)
   Path first;
   int n;
   if (is_prefix(loop_path, alloc_path)) {
-    first = sibling(alloc_path, 1);
-    n = static_cast<int>(block_at(p, alloc_path).size()) - first.back().index;
+    // Of that, from the first statement to the last that knows it by a name.
+    const Block& block = block_at(p, alloc_path);
+    const auto [from, to] =
+        users_of(block, static_cast<size_t>(alloc_path.back().index) + 1, allocation->name);
+    first = alloc_path;
+    first.back().index = static_cast<int>(from);
+    n = static_cast<int>(to - from);
   } else {
     first = loop_path;
     first.push_back({Child::kBody, 0});

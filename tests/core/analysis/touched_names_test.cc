@@ -1,0 +1,128 @@
+// What names alone say of two runs of statements, and what they do not.
+#include "core/analysis/touched_names.h"
+
+#include <gtest/gtest.h>
+
+#include "text.h"
+
+namespace exotune {
+namespace {
+using testing::parse;
+
+// Of the body of the last procedure, statement by statement.
+bool apart(const std::string& text, size_t first, size_t na, size_t nb) {
+  const ProcPtr p = parse(text);
+  const Scope scope(*p, {{Child::kBody, static_cast<int>(first)}});
+  const bool found = touch_apart(scope, p->body, first, na, nb);
+  if (found) {
+    EXPECT_TRUE(blocks_commute(*p, {{Child::kBody, static_cast<int>(first)}}, static_cast<int>(na),
+                               static_cast<int>(nb)));
+  }
+  return found;
+}
+
+TEST(TouchedNames, different_buffers_are_apart_and_one_is_not) {
+  const char* const text = R"(
+@proc
+def f(a: f32[8], b: f32[8], c: f32[8]):
+    for i in seq(0, 8):
+        a[i] = b[i]
+    c[0] += b[1]
+    b[2] = 0.0
+)";
+  EXPECT_TRUE(apart(text, 0, 1, 1)) << "both read b, and nobody writes it";
+  EXPECT_FALSE(apart(text, 1, 1, 1)) << "one reads what the other writes";
+  EXPECT_FALSE(apart(text, 0, 2, 1));
+}
+
+TEST(TouchedNames, windows_are_what_they_show) {
+  const char* const text = R"(
+@proc
+def f(a: f32[8], b: f32[8]):
+    w = a[2:6]
+    w[0] = 1.0
+    a[7] = 2.0
+    b[0] = 3.0
+    v = b[0:4]
+)";
+  EXPECT_FALSE(apart(text, 1, 1, 1)) << "different elements: a question for a proof";
+  EXPECT_TRUE(apart(text, 1, 1, 0));
+  EXPECT_TRUE(apart(text, 2, 1, 1));
+  EXPECT_FALSE(apart(text, 2, 1, 2)) << "a window is made";
+}
+
+TEST(TouchedNames, calls_write_what_their_bodies_write) {
+  const char* const text = R"(
+@proc
+def copy(dst: [f32][4], src: [f32][4]):
+    for i in seq(0, 4):
+        dst[i] = src[i]
+
+@proc
+def f(a: f32[8], b: f32[8], c: f32[8]):
+    copy(a[0:4], b[0:4])
+    copy(c[0:4], b[4:8])
+    copy(b[0:4], c[0:4])
+    if 2 < 3:
+        copy(a[4:8], a[0:4])
+)";
+  EXPECT_TRUE(apart(text, 0, 1, 1));
+  EXPECT_FALSE(apart(text, 0, 2, 1));
+  EXPECT_FALSE(apart(text, 1, 1, 1));
+  EXPECT_TRUE(apart(text, 2, 1, 1));
+}
+
+TEST(TouchedNames, configuration_is_not_for_names) {
+  const char* const text = R"(
+@config
+class Unit:
+    scale: f32
+
+@proc
+def set(s: f32):
+    Unit.scale = s
+
+@proc
+def f(a: f32[8], b: f32[8], s: f32):
+    Unit.scale = s
+    a[0] = 1.0
+    b[0] = Unit.scale
+    set(s)
+    a[1] = 2.0
+)";
+  EXPECT_FALSE(apart(text, 0, 1, 1));
+  EXPECT_FALSE(apart(text, 1, 1, 1));
+  EXPECT_FALSE(apart(text, 3, 1, 1));
+}
+
+// What stands between an allocation and its first user has no say in what an iteration leaves.
+TEST(TouchedNames, an_allocation_is_judged_by_those_who_know_it) {
+  const ProcPtr p = parse(R"(
+@proc
+def f(a: f32[8], b: f32[8]):
+    for i in seq(0, 8):
+        t: f32[2]
+        u: f32
+        b[i] = a[i]
+        w = t[0:1]
+        w[0] = a[i]
+        v = w[0:1]
+        b[i] += v[0]
+        b[i] += t[1]
+        u = a[i]
+        b[i] += u
+        unused: f32
+)");
+  const Path loop = {{Child::kBody, 0}};
+  const auto carries_nothing = [&](int k) {
+    Path alloc = loop;
+    alloc.push_back({Child::kBody, k});
+    return static_cast<bool>(alloc_carries_nothing(*p, alloc, loop));
+  };
+  EXPECT_FALSE(carries_nothing(0)) << "t[1] is of an earlier iteration";
+  EXPECT_TRUE(carries_nothing(1));
+  EXPECT_TRUE(carries_nothing(10));
+}
+
+}  // namespace
+}  // namespace exotune
