@@ -13,6 +13,7 @@
 #include "search/moves/inner_storage.h"
 #include "search/moves/invariants.h"
 #include "search/moves/own_arrays.h"
+#include "search/moves/point_scalars.h"
 #include "search/moves/quotients.h"
 #include "search/moves/recurrences.h"
 #include "search/moves/row_blocks.h"
@@ -48,6 +49,11 @@ Found unguarded(const Schedule& s, const StructureContext& /*c*/) {
 // What every iteration computes alike, once.
 Found invariants(const Schedule& s, const StructureContext& /*c*/) {
   return one("invariants in front", invariants_in_front(s));
+}
+
+// What one point has a few of, as scalars.
+Found point_scalars(const Schedule& s, const StructureContext& c) {
+  return one("points in scalars", c.vectors ? points_in_scalars(s) : std::nullopt);
 }
 
 // Iterations that share something by twos or fours: loops of their own.
@@ -164,21 +170,14 @@ Found fused_sweeps(const Schedule& s, const StructureContext& /*c*/) {
 }
 
 constexpr StructureMove kBeforeDistribution[] = {
-    invariants,
-    rows_side_by_side,
-    streams,
-    turned_blocks,
-    components,
-    unguarded,
-    whole_quotients,
-    blocks_of_rows,
-    recurrence_blocks,
-    closure_blocks,
-    skewed,
-    by_columns,
-    chains,
-    filters,
-    factors_inside,
+    invariants,        point_scalars,
+    rows_side_by_side, streams,
+    turned_blocks,     components,
+    unguarded,         whole_quotients,
+    blocks_of_rows,    recurrence_blocks,
+    closure_blocks,    skewed,
+    by_columns,        chains,
+    filters,           factors_inside,
     separable_windows,
 };
 constexpr StructureMove kAfterDistribution[] = {own_arrays, fused, staged_rows, fused_sweeps};

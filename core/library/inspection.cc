@@ -74,6 +74,22 @@ std::optional<int64_t> literal_extent(const For& loop) {
   return *hi - *lo;
 }
 
+ExprPtr greatest_bound(const ProcPtr& p, const ExprPtr& bound, const Path& at) {
+  std::optional<Affine> form = affine(bound);
+  if (!form) return bound;
+  for (Path around = at; !around.empty(); around.pop_back()) {
+    if (around.size() == at.size()) continue;  // what stands there itself
+    const For* f = stmt_at(*p, around)->as<For>();
+    const int64_t step = f ? form->coeff_of(f->iter) : 0;
+    if (step == 0) continue;
+    const std::optional<Affine> end = affine(step > 0 ? f->hi - int_const(1) : f->lo);
+    const std::optional<Affine> iter = affine(read_var(f->iter, ScalarType::kIndex));
+    if (!end || !iter) return bound;
+    form = *form - iter->scaled(step) + end->scaled(step);
+  }
+  return form->is_constant() ? to_expr(*form) : bound;
+}
+
 std::vector<Cursor> enclosing_loops(const Cursor& stmt) {
   std::vector<Cursor> out;
   Path path = stmt.path();

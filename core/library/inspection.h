@@ -29,6 +29,9 @@ std::vector<Cursor> loops_named(const ProcPtr& p, const std::string& name);
 std::vector<Cursor> require_loops(const ProcPtr& p, const std::string& name);
 /// hi - lo when both are literal.
 std::optional<int64_t> literal_extent(const For& loop);
+/// The greatest value of a bound that stands at `at`, where those of the loops around it that it
+/// moves with are numbers: what a row of a triangle has at most. Else the bound itself.
+ExprPtr greatest_bound(const ProcPtr& p, const ExprPtr& bound, const Path& at);
 /// The loops around a statement, outermost first.
 std::vector<Cursor> enclosing_loops(const Cursor& stmt);
 /// Number of for/if statements from `inner` up to and including the loop over `outer_name`; 0 when

@@ -29,16 +29,30 @@ struct Components {
 
 class ComponentLoop {
  public:
-  ComponentLoop(const Outline& o, int loop) : o_(o), loop_(o.loops[static_cast<size_t>(loop)]) {
+  ComponentLoop(const Outline& o, int loop)
+      : o_(o), loop_(o.loops[static_cast<size_t>(loop)]), number_(loop) {
     for (const OutlineAccess& a : o.accesses)
-      if (std::find(a.loops.begin(), a.loops.end(), loop) != a.loops.end() && !add(a)) {
+      if (stands_in(a) && !add(a)) {
         found_.clear();
         return;
       }
   }
   const std::vector<Components>& found() const { return found_; }
+  // How many sums go on from iteration to iteration.
+  int64_t sums() const {
+    return std::count_if(o_.accesses.begin(), o_.accesses.end(), [&](const OutlineAccess& a) {
+      return a.writes() && a.what.kind != Access::Kind::kWrite && stands_in(a) &&
+             lookup(*o_.proc, loop_.path, a.what.buffer) &&
+             std::none_of(a.what.idx.begin(), a.what.idx.end(),
+                          [&](const ExprPtr& e) { return mentions(e, loop_.iter); });
+    });
+  }
 
  private:
+  bool stands_in(const OutlineAccess& a) const {
+    return std::find(a.loops.begin(), a.loops.end(), number_) != a.loops.end();
+  }
+
   // False: along this loop nothing is taken apart.
   bool add(const OutlineAccess& a) {
     const std::vector<ExprPtr>& idx = a.what.idx;
@@ -71,6 +85,7 @@ class ComponentLoop {
 
   const Outline& o_;
   const OutlineLoop& loop_;
+  int number_;
   std::vector<Components> found_;
 };
 
@@ -100,6 +115,13 @@ int64_t elements_at_once(const std::vector<Components>& all, const ValueList& in
     elements = most;
   }
   return elements;
+}
+
+// Are blocks of so many vectors for so many sums? They hide each other's latency, as far as
+// registers go.
+bool is_for(int64_t vectors, int64_t sums) {
+  constexpr int64_t kLeast = 2, kGreatest = 16;  // chains
+  return vectors * sums >= kLeast && (vectors * sums <= kGreatest || vectors == 1);
 }
 
 // Takes one loop apart, in blocks of so many iterations.
@@ -266,7 +288,6 @@ std::vector<Schedule> in_components(const Schedule& s, const std::map<std::strin
   const Outline o = outline_of(*s.proc, sizes);
   std::vector<Schedule> out;
   for (const int64_t vectors : {1, 2, 4}) {
-    const LoopRole wanted = vectors == 1 ? LoopRole::kParallel : LoopRole::kReduction;
     Schedule made = s;
     Path taken;
     // The last first: places in front of it stay.
@@ -276,11 +297,13 @@ std::vector<Schedule> in_components(const Schedule& s, const std::map<std::strin
       const ComponentLoop components(o, k);
       const int64_t elements = elements_at_once(components.found(), instructions),
                     block = vectors * elements;
-      if (elements == 0 || (loop.extent && *loop.extent < block) || role_of(o, k) != wanted)
+      if (elements == 0 || (loop.extent && *loop.extent < block)) continue;
+      const LoopRole role = role_of(o, k);
+      const bool sums = role == LoopRole::kReduction;
+      if (sums ? !is_for(vectors, components.sums()) : role != LoopRole::kParallel || vectors > 1)
         continue;
       Schedule tried = made;
-      if (!TakenApart(tried, block, elements, instructions)
-               .run(loop, components.found(), wanted == LoopRole::kReduction))
+      if (!TakenApart(tried, block, elements, instructions).run(loop, components.found(), sums))
         continue;
       made = std::move(tried);
       taken = loop.path;

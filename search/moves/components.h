@@ -19,10 +19,10 @@ namespace exotune {
 /// way (divide_loop, stage_mem, divide_dim, rearrange_dim, replace, tile_to_instr). What is read
 /// back to front (x[N - p, 0], the mirror frequencies of a spectrum) has buffers of its own
 /// (stage_view). Blocks of one
-/// vector where the iterations are independent; of two and of four where they are summed, in as
-/// many chains (parallelize_reduction). `instructions` as a script's `instrs`: those that take
-/// apart and put together, and say how many elements make a vector. None: there is no such loop, no
-/// such instruction, or the core refused.
+/// vector where the iterations are independent; where they are summed, of one, two and four, so
+/// that there are two to sixteen chains (parallelize_reduction). `instructions` as a script's
+/// `instrs`: those that take apart and put together, and say how many elements make a vector. None:
+/// there is no such loop, no such instruction, or the core refused.
 std::vector<Schedule> in_components(const Schedule& s, const std::map<std::string, int64_t>& sizes,
                                     const ValueList& instructions);
 

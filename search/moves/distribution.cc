@@ -96,28 +96,10 @@ class Distribution {
     return expand_ && loop.size() >= kDeepEnough && one && other && one->name != other->name;
   }
 
-  // The greatest value of a bound, where those of the loops around are numbers: what a row of a
-  // triangle has at most. Else the bound itself.
-  ExprPtr greatest(const ExprPtr& bound, const Path& loop) const {
-    std::optional<Affine> form = affine(bound);
-    if (!form) return bound;
-    Path around = loop;
-    for (around.pop_back(); !around.empty(); around.pop_back()) {
-      const For* f = at(around)->as<For>();
-      const int64_t step = f ? form->coeff_of(f->iter) : 0;
-      if (step == 0) continue;
-      const std::optional<Affine> end = affine(step > 0 ? f->hi - int_const(1) : f->lo);
-      const std::optional<Affine> iter = affine(read_var(f->iter, ScalarType::kIndex));
-      if (!end || !iter) return bound;
-      form = *form - iter->scaled(step) + end->scaled(step);
-    }
-    return form->is_constant() ? to_expr(*form) : bound;
-  }
-
   void expand_allocations(Path& loop) {
     const For& f = *at(loop)->as<For>();
     const std::vector<ScopeEntry> scope = scope_at(*s_.proc, child(loop, Child::kBody, 0));
-    const std::string extent = str(greatest(f.hi, loop), scope),
+    const std::string extent = str(greatest_bound(s_.proc, f.hi, loop), scope),
                       index = str(read_var(f.iter, ScalarType::kIndex), scope);
     for (int k = 0; k < size(loop); ++k) {
       const Path path = child(loop, Child::kBody, k);

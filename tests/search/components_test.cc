@@ -156,9 +156,9 @@ TEST(Components, of_bytes_come_in_vectors_of_what_they_are_reckoned_in) {
 TEST(Components, of_sums_are_added_up_in_several_chains) {
   const ProcPtr p = parsed(kProduct);
   const std::vector<Schedule> found = apart(p);
-  ASSERT_EQ(found.size(), 2u);  // of two vectors, and of four
-  EXPECT_TRUE(has(found[0], "n_sums_1 : f32[16]")) << str(*found[0].proc);
-  EXPECT_TRUE(has(found[1], "x_parts : f32[2, 32]")) << str(*found[1].proc);
+  ASSERT_EQ(found.size(), 3u);  // of one vector, of two, and of four: it has two sums
+  EXPECT_TRUE(has(found[1], "n_sums_1 : f32[16]")) << str(*found[1].proc);
+  EXPECT_TRUE(has(found[2], "x_parts : f32[2, 32]")) << str(*found[2].proc);
   for (const Schedule& s : found) {
     EXPECT_TRUE(reassociates(s.proc));
     expect_same_result(p, s.proc, str(*s.proc));
@@ -187,6 +187,36 @@ TEST(Components, are_for_small_elements_that_are_used_one_by_one) {
       none("@proc\ndef f(x: i32[20, 2], y: i32[20]):\n    for i in seq(0, 20):\n"
            "        y[i] = x[i, 0] + x[i, 1]\n"))
       << "no instruction is of this type";
+}
+
+// Where enough sums go on side by side, one vector of each hides the others' latency, and more
+// would not fit in registers.
+TEST(Components, many_sums_need_no_more_than_a_vector_each) {
+  const ProcPtr p = parsed(R"(
+@proc
+def moments(x: f32[40, 3], m: f32[9]):
+    for i in seq(0, 40):
+        m[0] += x[i, 0]
+        m[1] += x[i, 1]
+        m[2] += x[i, 2]
+        m[3] += x[i, 0] * x[i, 0]
+        m[4] += x[i, 0] * x[i, 1]
+        m[5] += x[i, 0] * x[i, 2]
+        m[6] += x[i, 1] * x[i, 1]
+        m[7] += x[i, 1] * x[i, 2]
+        m[8] += x[i, 2] * x[i, 2]
+)");
+  const std::vector<Schedule> found = apart(p);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(has(found[0], "for ib in seq(0, 5)")) << str(*found[0].proc);
+  const std::vector<Schedule> one = apart(parsed(R"(
+@proc
+def first(x: f32[40, 3], m: f32[1]):
+    for i in seq(0, 40):
+        m[0] += x[i, 0] * x[i, 2]
+)"));
+  ASSERT_EQ(one.size(), 2u) << "two chains and four";
+  EXPECT_FALSE(has(one[0], "for ib in seq(0, 5)"));
 }
 
 }  // namespace
