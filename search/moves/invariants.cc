@@ -13,6 +13,7 @@ namespace exotune {
 namespace {
 
 constexpr int kMostLoops = 8;  // that something leaves
+constexpr int kMostBound = 4;  // parts of expressions that get a name
 
 Path in_body(Path path, int k) {
   path.push_back({Child::kBody, k});
@@ -32,6 +33,14 @@ struct Made {
   bool array = false;
 };
 
+// Does it take a function, or a quotient?
+bool takes_long(const ExprPtr& e) {
+  const BinOp* op = e->as<BinOp>();
+  if (e->as<Extern>() || (op && op->op == BinOpKind::kDiv && is_data(e->type))) return true;
+  const std::vector<ExprPtr> parts = expr_children(*e);
+  return std::any_of(parts.begin(), parts.end(), takes_long);
+}
+
 // What the iterations of one loop write, as far as it is written alike in all of them.
 class Unchanging {
  public:
@@ -47,6 +56,16 @@ class Unchanging {
     return clear_ && std::any_of(members_.begin(), members_.end(),
                                  [&](Sym b) { return made_.at(b).array || is_costly(b); });
   }
+  // Does the expression compute the same in all iterations, as far as it is clear?
+  bool is_same(const ExprPtr& e) const {
+    if (!clear_ || mentions(e, iter_)) return false;
+    const std::vector<const Read*> reads = data_reads(e);
+    return std::all_of(reads.begin(), reads.end(), [&](const Read* r) {
+      return has(r->name) || std::none_of(writers_.begin(), writers_.end(),
+                                          [&](const Writer& w) { return w.buffer == r->name; });
+    });
+  }
+
   // A scalar that the loop's other statements read inside of an inner loop, and that loop.
   struct Table {
     Path alloc;
@@ -113,12 +132,7 @@ class Unchanging {
     Writer w{buffer, depends || mentions(rhs, iter_), false, {}, {}};
     for (const ExprPtr& e : idx) w.depends |= mentions(e, iter_);
     for (const Read* read : data_reads(rhs)) w.reads.insert(read->name);
-    const std::function<void(const ExprPtr&)> costs = [&](const ExprPtr& e) {
-      const BinOp* op = e->as<BinOp>();
-      w.costly |= e->as<Extern>() || (op && op->op == BinOpKind::kDiv && is_data(e->type));
-      for (const ExprPtr& part : expr_children(*e)) costs(part);
-    };
-    costs(rhs);
+    w.costly = takes_long(rhs);
     for (const Sym loop : loops)
       if (mentions(rhs, loop) ||
           std::any_of(idx.begin(), idx.end(), [&](const ExprPtr& e) { return mentions(e, loop); }))
@@ -194,9 +208,12 @@ class InFront {
 
   std::optional<Schedule> run() {
     const size_t before = s_.steps.size();
+    for (int n = 0; n < kMostBound && name_some_part(); ++n) {
+    }
+    const size_t named = s_.steps.size();
     for (int n = 0; n < kMostLoops && take_from_some_loop(); ++n) {
     }
-    if (s_.steps.size() == before) return std::nullopt;
+    if (s_.steps.size() == std::max(before, named)) return std::nullopt;
     return std::move(s_);
   }
 
@@ -204,18 +221,65 @@ class InFront {
   StmtPtr at(const Path& path) const { return stmt_at(*s_.proc, path); }
   int size(const Path& path) const { return static_cast<int>(body_of(*at(path)).size()); }
 
-  bool take_from_some_loop() {
-    std::vector<Path> loops;
-    const std::function<void(const Block&, const Path&)> walk = [&](const Block& block,
-                                                                    const Path& parent) {
-      for (size_t k = 0; k < block.size(); ++k) {
-        if (!block[k]->as<For>()) continue;
-        const Path here = in_body(parent, static_cast<int>(k));
-        loops.push_back(here);
-        walk(body_of(*block[k]), here);
+  // v += x[i] * exp(a[j])  inside of loops over i and j  ->  t = exp(a[j]) ; v += x[i] * t
+  // A part of an expression that takes long, changes with an inner loop and not with the one that
+  // is looked at: a scalar then, which becomes a table.
+  bool name_some_part() {
+    for (const Path& loop : loops()) {
+      const Unchanging found(*s_.proc, loop);
+      for (const Path& at : all_stmt_paths(*s_.proc)) {
+        if (!is_prefix(loop, at) || at.size() < loop.size() + 2) continue;
+        const Assign* a = this->at(at)->as<Assign>();
+        const Reduce* r = this->at(at)->as<Reduce>();
+        if ((!a && !r) || found.has(a ? a->name : r->name)) continue;
+        Path rhs = at;
+        rhs.push_back({Child::kExpr, static_cast<int>((a ? a->idx : r->idx).size())});
+        const std::optional<Path> part =
+            same_part(found, a ? a->rhs : r->rhs, rhs, inner_loops(loop, at));
+        if (part && !apply(s_, "bind_expr",
+                           {Value(Cursor::expr(s_.proc, *part)),
+                            Value((a ? a->name : r->name).name() + "_part")}))
+          return true;
       }
-    };
-    walk(s_.proc->body, {});
+    }
+    return false;
+  }
+
+  // The iterators of the loops between the loop and a statement in it.
+  std::vector<Sym> inner_loops(const Path& loop, const Path& stmt) const {
+    std::vector<Sym> out;
+    for (size_t n = loop.size() + 1; n < stmt.size(); ++n) {
+      const StmtPtr s = at(Path(stmt.begin(), stmt.begin() + static_cast<std::ptrdiff_t>(n)));
+      if (const For* f = s->as<For>()) out.push_back(f->iter);
+    }
+    return out;
+  }
+
+  // The largest such part of `e`, which stands at `here`.
+  static std::optional<Path> same_part(const Unchanging& found, const ExprPtr& e, const Path& here,
+                                       const std::vector<Sym>& inner) {
+    if (!is_data(e->type) || !takes_long(e)) return std::nullopt;
+    if (found.is_same(e) &&
+        std::any_of(inner.begin(), inner.end(), [&](Sym iter) { return mentions(e, iter); }))
+      return here;
+    const std::vector<ExprPtr> parts = expr_children(*e);
+    for (size_t k = 0; k < parts.size(); ++k) {
+      Path part = here;
+      part.push_back({Child::kExpr, static_cast<int>(k)});
+      if (auto at = same_part(found, parts[k], part, inner)) return at;
+    }
+    return std::nullopt;
+  }
+
+  std::vector<Path> loops() const {
+    std::vector<Path> out;
+    for (const Path& at : all_stmt_paths(*s_.proc))
+      if (this->at(at)->as<For>()) out.push_back(at);
+    return out;
+  }
+
+  bool take_from_some_loop() {
+    const std::vector<Path> loops = this->loops();
     return std::any_of(loops.begin(), loops.end(), [&](const Path& loop) {
       Schedule before = s_;
       if (take_from(loop)) return true;

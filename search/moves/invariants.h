@@ -12,8 +12,8 @@ namespace exotune {
 /// where f knows nothing of r: coefficients that all right sides of a tridiagonal system have in
 /// common, windows and twiddle factors (expand_dim, lift_alloc, reorder_stmts, fission,
 /// remove_loop). A scalar that changes with an inner loop alone and takes a function or a quotient
-/// becomes an array of that loop. For every loop, the outer ones first; nothing: there is no such
-/// array, or the core refused.
+/// becomes an array of that loop, and so does such a part of an expression (bind_expr). For every
+/// loop, the outer ones first; nothing: there is no such array, or the core refused.
 std::optional<Schedule> invariants_in_front(const Schedule& s);
 
 }  // namespace exotune

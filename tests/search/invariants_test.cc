@@ -154,5 +154,45 @@ def perhaps(k: size, y: f32[8], s: f32[8]):
   EXPECT_NE(str(*s->proc).find("if 0 < k - 1:"), std::string::npos) << str(*s->proc);
 }
 
+// Parts of expressions, too: discount factors that all bonds have in common.
+TEST(Invariants, a_part_of_an_expression_that_takes_long_becomes_a_table) {
+  const std::string text = in_front(R"(
+@proc
+def values(t: f64[5], r: f64[3, 5], cash: f64[4, 5], pv: f64[3, 4]):
+    for s in seq(0, 3):
+        for b in seq(0, 4):
+            v: f64 = 0.0
+            for c in seq(0, 5):
+                v += cash[b, c] * exp(-(r[s, c] * t[c]))
+            pv[s, b] = v
+)");
+  EXPECT_NE(text.find("v_part : f64[5]"), std::string::npos) << text;
+  EXPECT_LT(text.find("exp("), text.find("for b in")) << text;
+  EXPECT_NE(text.find("v += cash[b, c] * v_part[c]"), std::string::npos) << text;
+}
+
+// What changes with the loop, or with nothing inside of it, has no table; nor has what the loop
+// writes.
+TEST(Invariants, other_parts_of_expressions_stay) {
+  EXPECT_EQ(in_front(R"(
+@proc
+def of_each(a: f64[4], x: f64[4, 5], y: f64[4, 5]):
+    for b in seq(0, 4):
+        for c in seq(0, 5):
+            y[b, c] = exp(x[b, c]) / sqrt(a[b])
+)"),
+            "");
+  EXPECT_EQ(in_front(R"(
+@proc
+def written(x: f64[5], y: f64[4, 5]):
+    for b in seq(0, 4):
+        for c in seq(0, 5):
+            y[b, c] = 2.0 * exp(x[c])
+        for c in seq(0, 5):
+            x[c] = y[b, c]
+)"),
+            "");
+}
+
 }  // namespace
 }  // namespace exotune
