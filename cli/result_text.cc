@@ -255,7 +255,9 @@ std::string bound_text(const TuneRequest& request, const TuneResult& result,
   if (result.as_written && result.seconds > 0)
     out += roofline && roofline->percent >= kNearRoof
                ? "found    nothing better than your loops, which are near that bound\n"
-               : "found    nothing better than your loops\n" + why_as_written(request, result);
+               : std::string("found    nothing better than your loops") +
+                     (result.stop == StopReason::kTimeBudget ? " before the time was over" : "") +
+                     "\n" + why_as_written(request, result);
   if (!result.compilation.is_usual()) out += "compiled " + text_of(result.compilation) + "\n";
   return out;
 }

@@ -90,20 +90,29 @@ class Reading {
   // What an earlier iteration wrote, or may have.
   Blocker chain(int k, const std::string& name) const {
     std::string why = "its iterations are not proved to be independent";
+    bool one_element = false;
     for (const OutlineAccess* w : inside(k)) {
       if (!w->writes()) continue;
       for (const OutlineAccess* r : inside(k))
         if (!r->writes() && r->what.buffer == w->what.buffer &&
-            (text(*r) != text(*w) || o_.stride(*w, k) == 0))
+            (text(*r) != text(*w) || o_.stride(*w, k) == 0)) {
           why = "reads " + text(*r) + ", which another iteration writes as " + text(*w);
+          one_element = text(*r) == text(*w);
+        }
     }
-    return {
-        {},
-        "",
-        why,
-        "sums and maxima as +=, max= in a scalar; independent loops innermost instead of " + name,
-        0,
-        true};
+    return {{}, "", why, instead_of_chain(k, name, one_element), 0, true};
+  }
+
+  // `one_element`: what the iterations hand on is one element, as a sum's or a maximum's is.
+  std::string instead_of_chain(int k, const std::string& name, bool one_element) const {
+    for (int around = loop(k).parent; around >= 0; around = loop(around).parent)
+      if (role_of(o_, around) == LoopRole::kParallel)
+        return "the iterations of `" + loop(around).iter.name() +
+               "` are independent: let that loop be innermost instead of " + name;
+    return one_element
+               ? "if it is a sum, a maximum or a minimum, write it as +=, max= or min="
+               : "nothing inside of one such chain; a loop around it over several that know "
+                 "nothing of one another would be vectors";
   }
 
   const Proc& p_;

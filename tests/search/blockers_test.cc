@@ -26,6 +26,31 @@ def seidel(N: size, A: f64[N + 2, N + 2]):
   EXPECT_EQ(b[0].where.str(), "k.exo:4:9");
   EXPECT_NE(b[0].why.find("reads A["), std::string::npos) << b[0].why;
   EXPECT_NE(b[0].why.find("writes as A[i, j]"), std::string::npos) << b[0].why;
+  EXPECT_NE(b[0].instead.find("nothing inside of one such chain"), std::string::npos)
+      << b[0].instead;
+}
+
+TEST(Blockers, of_a_chain_know_an_independent_loop_around_it) {
+  const std::vector<Blocker> b = found(R"(@proc
+def columns(N: size, A: f64[N + 2, 16, 4]):
+    for c in seq(0, 16):
+        for i in seq(1, N):
+            for d in seq(1, 4):
+                A[i, c, d] = A[i, c, d - 1] + A[i - 1, c, d]
+)");
+  ASSERT_EQ(b.size(), 1u);
+  EXPECT_NE(b[0].instead.find("iterations of `c` are independent"), std::string::npos)
+      << b[0].instead;
+}
+
+TEST(Blockers, of_what_is_one_element_ask_for_a_sum) {
+  const std::vector<Blocker> b = found(R"(@proc
+def most(N: size, x: f32[N], s: f32[1]):
+    for i in seq(0, N):
+        s[0] = fmax(s[0], x[i])
+)");
+  ASSERT_EQ(b.size(), 1u);
+  EXPECT_NE(b[0].instead.find("max="), std::string::npos) << b[0].instead;
 }
 
 TEST(Blockers, an_access_across_rows_is_named_with_its_step) {
