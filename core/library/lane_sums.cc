@@ -18,8 +18,9 @@ namespace exotune {
 
 namespace {
 
-// An instruction `for l: for r: { a = x[..] ; b = w[..] ; dst[l] += a * b }` whose operands, other
-// than the sums, are rows in memory. The form is read off the body; none is known by its name.
+// An instruction `for l: for r: { a = x[..] ; b = w[..] ; dst[l] += a * b }`, or with anything else
+// of such elements, whose operands, other than the sums, are rows in memory. The form is read off
+// the body; none is known by its name.
 int64_t group_of(const Proc& instr) {
   const For* lanes = instr.body.size() == 1 ? instr.body[0]->as<For>() : nullptr;
   const For* group = lanes && lanes->body.size() == 1 ? lanes->body[0]->as<For>() : nullptr;
@@ -27,7 +28,7 @@ int64_t group_of(const Proc& instr) {
   const Reduce* sum = group->body.back()->as<Reduce>();
   const bool rows = std::all_of(instr.args.begin(), instr.args.end(),
                                 [](const Arg& a) { return a.type.shape.size() == 1; });
-  if (!sum || sum->op != ReduceOp::kAdd || !rows || group->body.size() < 2) return 0;
+  if (!sum || sum->op != ReduceOp::kAdd || !rows) return 0;
   for (const Arg& a : instr.args)
     if (a.name != sum->name && literal_extent(*lanes) == as_int(a.type.shape[0])) return 0;
   return *literal_extent(*group);

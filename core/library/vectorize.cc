@@ -304,12 +304,13 @@ class LaneLoop {
 
   // The multiply-add that would be lost if the inner sum were bound together with its product.
   // x + c * (a + b): when x + c * t is an instruction, the inner sum goes to a register, not the
-  // product.
+  // product; so does what a / sqrt(b + c) takes the root of, where an instruction divides by it.
   bool bind_below_product(const StmtPtr& s, ScalarType written, const Path& stmt,
                           const ExprPtr& rhs, int rhs_index) {
     const std::vector<ExprPtr> children = expr_children(*rhs);
     for (size_t c = 0; c < children.size(); ++c) {
-      if (is_leaf(children[c]) || !children[c]->as<BinOp>()) continue;
+      if (is_leaf(children[c]) || (!children[c]->as<BinOp>() && !children[c]->as<Extern>()))
+        continue;
       std::vector<ExprPtr> whole;
       for (const ExprPtr& x : children) whole.push_back(read_var(lane(), x->type));
       whole[c] = one_operation(children[c]);

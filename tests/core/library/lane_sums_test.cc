@@ -73,6 +73,33 @@ def pairs(dst: [i32][4] @ V4, x: [i8][8] @ DRAM, w: [i8][8] @ DRAM):
             b = w[2 * i + r]
             dst[i] += a * b
 
+@instr("least_pairs")
+def least_pairs(dst: [i32][4] @ V4, x: [ui8][8] @ DRAM, w: [ui8][8] @ DRAM):
+    assert stride(dst, 0) == 1
+    assert stride(x, 0) == 1
+    assert stride(w, 0) == 1
+    for i in seq(0, 4):
+        for r in seq(0, 2):
+            t: i32
+            t = fmin(x[2 * i + r], w[2 * i + r])
+            dst[i] += t
+
+@instr("byte_pairs")
+def byte_pairs(dst: [i32][4] @ V4, x: [ui8][8] @ DRAM):
+    assert stride(dst, 0) == 1
+    assert stride(x, 0) == 1
+    for i in seq(0, 4):
+        for r in seq(0, 2):
+            dst[i] += x[2 * i + r]
+
+@instr("over_root")
+def over_root(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(a, 0) == 1
+    assert stride(b, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = a[i] / sqrt(b[i])
+
 @instr("resonate")
 def resonate(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4, c: [f32][4] @ V4):
     assert stride(dst, 0) == 1
@@ -98,6 +125,17 @@ def plus(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
     assert stride(b, 0) == 1
     for i in seq(0, 4):
         dst[i] = a[i] + b[i]
+
+@proc
+def lesser_and_all(n: size, x: ui8[n], w: ui8[n], y: i32, z: i32):
+    for k in seq(0, n):
+        y += i32(fmin(x[k], w[k]))
+        z += x[k]
+
+@proc
+def normed(x: f32[8], y: f32[8]):
+    for k in seq(0, 8):
+        y[k] = x[k] / sqrt(x[k] * x[k] + y[k])
 
 @proc
 def five_operands(x: f32[5, 8], y: f32[8]):
@@ -195,6 +233,16 @@ TEST(Dots, sum_neighbours_by_an_instruction) {
   }
 }
 
+// Anything of the elements may be summed, by instructions that say so.
+TEST(Dots, are_sums_of_lesser_bytes_and_of_bytes_too) {
+  const Machine machine;
+  const ProcPtr p = machine.find("lesser_and_all");
+  const ProcPtr q = optimize_dots(p, "k", machine.unit, 1);
+  EXPECT_EQ(count(str(*q), "least_pairs("), 1u) << str(*q);
+  EXPECT_EQ(count(str(*q), "byte_pairs("), 1u) << str(*q);
+  for (const int64_t n : {1, 7, 8, 23, 32, 100}) expect_same_result(p, q, str(*q), {{"n", n}});
+}
+
 TEST(Dots, of_several_rows_share_what_they_read) {
   const Machine machine;
   const ProcPtr p = machine.find("rows");
@@ -218,6 +266,15 @@ TEST(Vectorize, takes_apart_what_has_the_shape_of_an_instruction_and_does_not_fi
   const ProcPtr q = optimize_level_1(p, "k", machine.unit, 1);
   EXPECT_EQ(count(str(*q), "resonate("), 0u) << str(*q);
   EXPECT_EQ(count(str(*q), "less_product("), 1u) << str(*q);
+  expect_same_result(p, q, str(*q));
+}
+
+// A root that is divided by belongs to the quotient where an instruction has both.
+TEST(Vectorize, leaves_a_root_to_the_quotient_that_takes_it) {
+  const Machine machine;
+  const ProcPtr p = machine.find("normed");
+  const ProcPtr q = optimize_level_1(p, "k", machine.unit, 1);
+  EXPECT_EQ(count(str(*q), "over_root("), 1u) << str(*q);
   expect_same_result(p, q, str(*q));
 }
 
