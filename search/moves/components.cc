@@ -15,6 +15,8 @@ namespace {
 
 // Targets have instructions for two to four; of more, whole matrices are turned over.
 constexpr int64_t kMostComponents = 4;
+constexpr int64_t kShortLoop = 8;      // iterations: from here on vectors go along it
+constexpr int64_t kMostOfRecord = 64;  // numbers: a vector of each of them still lies close by
 
 // How a buffer lies along a loop: `number` components side by side, in a dimension of their own or
 // one element after the other.
@@ -22,8 +24,11 @@ struct Components {
   Sym buffer;
   ScalarType scalar = ScalarType::kF32;
   int64_t number = 0;
-  bool flat = false;
+  size_t behind = 0;  // dimensions of one element; none: they lie flat
   bool back = false;  // later iterations read what lies before: x[N - p, 0]
+  bool flat() const { return behind == 0; }
+  // More than the components that instructions take apart at once: whole matrices are turned over.
+  bool is_record() const { return number > kMostComponents || behind > 1; }
   bool operator==(const Components&) const = default;
 };
 
@@ -64,9 +69,11 @@ class ComponentLoop {
       const int64_t along = form->coeff_of(loop_.iter), step = std::abs(along);
       const bool last = d + 1 == idx.size();
       if (step == 1 && last) return true;
-      here = {a.what.buffer, a.scalar, last ? step : components_of(a), last, along < 0};
-      if ((!last && (step != 1 || d + 2 != idx.size())) || here->number < 2 ||
-          here->number > kMostComponents || (here->back && a.writes()))
+      const size_t behind = idx.size() - d - 1;
+      here = {a.what.buffer, a.scalar, last ? step : components_of(a, behind), behind, along < 0};
+      if ((!last && step != 1) || here->number < 2 || (here->back && a.writes()) ||
+          (here->is_record() &&
+           (last || here->back || here->number > kMostOfRecord || holds_long_loops())))
         return false;
     }
     if (!here) return true;
@@ -78,9 +85,23 @@ class ComponentLoop {
     return true;
   }
 
-  int64_t components_of(const OutlineAccess& a) const {
+  // Of the last dimensions; 0: not known.
+  int64_t components_of(const OutlineAccess& a, size_t dimensions) const {
     const std::optional<ScopeEntry> entry = lookup(*o_.proc, loop_.path, a.what.buffer);
-    return entry ? as_int(entry->type.shape.back()).value_or(0) : 0;
+    if (!entry) return 0;
+    const std::vector<ExprPtr>& shape = entry->type.shape;
+    int64_t out = 1;
+    for (size_t d = shape.size() - dimensions; d < shape.size(); ++d)
+      out *= as_int(shape[d]).value_or(0);
+    return out;
+  }
+
+  // Then vectors go along those.
+  bool holds_long_loops() const {
+    return std::any_of(o_.loops.begin(), o_.loops.end(), [&](const OutlineLoop& l) {
+      return l.path.size() > loop_.path.size() && is_prefix(loop_.path, l.path) &&
+             l.extent.value_or(kShortLoop) >= kShortLoop;
+    });
   }
 
   const Outline& o_;
@@ -107,7 +128,8 @@ int64_t elements_moved(const Proc& instr, const Components& c) {
 // another number.
 int64_t elements_at_once(const std::vector<Components>& all, const ValueList& instructions) {
   int64_t elements = 0;
-  for (const Components& c : all) {
+  for (Components c : all) {
+    if (c.is_record()) c.number = 2;  // as many lanes as two components have
     int64_t most = 0;
     for (const Value& instr : instructions)
       most = std::max(most, elements_moved(**instr.as<ProcPtr>(), c));
@@ -153,28 +175,40 @@ class TakenApart {
 
  private:
   // Where the block's elements lie: whole elements, all of them.
-  std::optional<std::string> window_of(const Components& c) const {
+  struct Window {
+    std::string text;
+    size_t front = 0;  // dimensions in front of the block's: rot[0, i, c] beside rot[1, i, c]
+  };
+  std::optional<Window> window_of(const Components& c) const {
     const Cursor here = forward(s_.proc, *inner_);
     std::optional<Rectangle> all = touched(s_.proc, here, c.buffer);
     if (!all) return std::nullopt;
-    const size_t rank = all->lo.size(), along = rank - (c.flat ? 1 : 2);
-    for (size_t d = 0; d < along; ++d)
-      if (as_int(normalize(all->hi[d] - all->lo[d])) != 1) return std::nullopt;
-    if (c.flat) {
+    const size_t rank = all->lo.size(), along = rank - 1 - c.behind;
+    size_t front = 0;
+    for (size_t d = 0; d < along; ++d) {
+      const std::optional<int64_t> width = as_int(normalize(all->hi[d] - all->lo[d]));
+      if (!width || *width > kMostComponents || (c.flat() && *width > 1)) return std::nullopt;
+      front += *width > 1 ? 1 : 0;
+    }
+    if (c.flat()) {
       // From the first component of the first element.
       const std::optional<Affine> from = affine(all->lo[along]);
       if (!from) return std::nullopt;
       const int64_t first = ((from->constant % c.number) + c.number) % c.number;
       all->lo[along] = normalize(all->lo[along] - int_const(first));
     } else {
-      all->lo[along + 1] = int_const(0);
-      all->hi[along + 1] = int_const(c.number);
+      const std::optional<ScopeEntry> entry = lookup(*s_.proc, here.path(), c.buffer);
+      if (!entry) return std::nullopt;
+      for (size_t d = along + 1; d < rank; ++d) {
+        all->lo[d] = int_const(0);
+        all->hi[d] = entry->type.shape[d];
+      }
     }
-    const int64_t length = block_ * (c.flat ? c.number : 1);
+    const int64_t length = block_ * (c.flat() ? c.number : 1);
     const auto touched_length = as_int(normalize(all->hi[along] - all->lo[along]));
     if (!touched_length || *touched_length > length) return std::nullopt;
     all->hi[along] = normalize(all->lo[along] + int_const(length));
-    return all->text(c.buffer.name(), scope_at(*s_.proc, here.path()));
+    return Window{all->text(c.buffer.name(), scope_at(*s_.proc, here.path())), front};
   }
 
   // Where the elements lie that the block's first such read goes through, from the last iteration's
@@ -184,7 +218,7 @@ class TakenApart {
     const For& loop = here.as<For>();
     for (const Access& a : accesses_of(*s_.proc, here.path(), 1)) {
       if (a.buffer != c.buffer || a.through != a.buffer || a.idx.empty()) continue;
-      const size_t along = a.idx.size() - (c.flat ? 1 : 2);
+      const size_t along = a.idx.size() - 1 - c.behind;
       const std::optional<Affine> form = affine(a.idx[along]);
       if (!form || form->coeff_of(loop.iter) >= 0) continue;
       const std::vector<ScopeEntry> scope = scope_at(*s_.proc, here.path());
@@ -196,9 +230,9 @@ class TakenApart {
         const Read* read = e->as<Read>();
         return read && read->name == loop.iter ? last : nullptr;
       });
-      if (c.flat) from = from - int_const(((form->constant % c.number) + c.number) % c.number);
+      if (c.flat()) from = from - int_const(((form->constant % c.number) + c.number) % c.number);
       from = normalize(from);
-      return text + str(from, scope) + (c.flat ? " + e]" : " + e, c]");
+      return text + str(from, scope) + (c.flat() ? " + e]" : " + e, c]");
     }
     return std::nullopt;
   }
@@ -206,34 +240,45 @@ class TakenApart {
   bool stage_back(const Components& c) {
     const std::optional<std::string> view = view_of(c);
     const std::string name = c.buffer.name() + "_back";
-    ValueList axes = {Value::strings({"e", std::to_string(block_ * (c.flat ? c.number : 1))})};
-    if (!c.flat) axes.push_back(Value::strings({"c", std::to_string(c.number)}));
+    ValueList axes = {Value::strings({"e", std::to_string(block_ * (c.flat() ? c.number : 1))})};
+    if (!c.flat()) axes.push_back(Value::strings({"c", std::to_string(c.number)}));
     return view &&
            !apply(s_, "stage_view",
                   {Value(*inner_), Value(name), Value(std::move(axes)), Value(*view)}) &&
-           in_vectors(name, c);
+           in_vectors(name, c, 0);
   }
 
   bool stage(const Components& c) {
-    const std::optional<std::string> window = window_of(c);
+    const std::optional<Window> window = window_of(c);
     const std::string name = c.buffer.name() + "_parts";
-    return window && !apply(s_, "stage_mem", {Value(*inner_), Value(*window), Value(name)}) &&
-           in_vectors(name, c);
+    return window && !apply(s_, "stage_mem", {Value(*inner_), Value(window->text), Value(name)}) &&
+           in_vectors(name, c, window->front);
   }
 
   // A block's elements in the buffer `name`: vectors of each component, filled and emptied by
   // instructions.
-  bool in_vectors(const std::string& name, const Components& c) {
+  bool in_vectors(const std::string& name, const Components& c, size_t front) {
     const std::string alloc = name + ": _";
     if (apply(s_, "set_memory", {Value(alloc), Value(dram_stack())}) ||
-        (c.flat && apply(s_, "divide_dim", {Value(alloc), Value(0), Value(c.number)})) ||
-        apply(s_, "rearrange_dim", {Value(alloc), Value::ints({1, 0})}))
+        (c.flat() && apply(s_, "divide_dim", {Value(alloc), Value(0), Value(c.number)})) ||
+        apply(s_, "rearrange_dim", {Value(alloc), lanes_last(c, front)}))
       return false;
+    // What copies a whole record is a nest like others.
+    if (c.is_record() || front > 0) return true;
     // Copies in stand in front of the loop, copies out behind it.
     for (const bool in : {true, false})
       for (const Cursor& copy : copies(name, in))
         if (!turn(copy, c, in)) return false;
     return true;
+  }
+
+  // [1, 2, 0]; with a dimension in front [0, 2, 3, 1]
+  static Value lanes_last(const Components& c, size_t front) {
+    std::vector<int64_t> order;
+    for (size_t d = 0; d <= front + std::max<size_t>(1, c.behind); ++d)
+      if (d != front) order.push_back(static_cast<int64_t>(d));
+    order.push_back(static_cast<int64_t>(front));
+    return Value::ints(order);
   }
 
   std::vector<Cursor> copies(const std::string& name, bool in) const {
@@ -257,7 +302,7 @@ class TakenApart {
   // One copy by instructions: loops over components outside where they are taken apart.
   bool turn(const Cursor& copy, const Components& c, bool in) {
     const auto here = [&] { return forward(s_.proc, copy); };
-    if (c.flat) {
+    if (c.flat()) {
       const std::string name = here().as<For>().iter.name();
       if (apply(s_, "divide_loop",
                 {Value(here()), Value(c.number), Value::strings({name, name + "c"}),

@@ -168,9 +168,9 @@ TEST(Components, of_sums_are_added_up_in_several_chains) {
 TEST(Components, are_for_small_elements_that_are_used_one_by_one) {
   const auto none = [](const char* text) { return apart(parsed(text)).empty(); };
   EXPECT_TRUE(
-      none("@proc\ndef f(x: f32[20, 5], y: f32[20]):\n    for i in seq(0, 20):\n"
+      none("@proc\ndef f(x: f32[20, 65], y: f32[20]):\n    for i in seq(0, 20):\n"
            "        y[i] = x[i, 0] + x[i, 4]\n"))
-      << "no instruction takes five apart";
+      << "too many to be copied";
   EXPECT_TRUE(
       none("@proc\ndef f(x: f32[21, 2], y: f32[20]):\n    for i in seq(0, 20):\n"
            "        y[i] = x[i, 0] + x[i + 1, 1]\n"))
@@ -217,6 +217,49 @@ def first(x: f32[40, 3], m: f32[1]):
 )"));
   ASSERT_EQ(one.size(), 2u) << "two chains and four";
   EXPECT_FALSE(has(one[0], "for ib in seq(0, 5)"));
+}
+
+// Of records of more numbers, beside them: vectors of each number too, and the copies are nests
+// like others.
+TEST(Components, beside_records_of_many_numbers) {
+  const ProcPtr p = parsed(R"(
+@proc
+def poses(q: f32[20, 4], m: f32[20, 3, 4], y: f32[20]):
+    for j in seq(0, 20):
+        for r in seq(0, 3):
+            for c in seq(0, 4):
+                m[j, r, c] = m[j, r, c] * q[j, r] + q[j, c]
+        y[j] = m[j, 0, 0] + m[j, 2, 3]
+)");
+  const std::vector<Schedule> found = apart(p);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(has(found[0], "m_parts : f32[3, 4, 8]")) << str(*found[0].proc);
+  EXPECT_TRUE(has(found[0], "mm256_deinterleave4_ps(q_parts")) << str(*found[0].proc);
+  expect_same_result(p, found[0].proc, str(*found[0].proc));
+  EXPECT_TRUE(apart(parsed(R"(
+@proc
+def rows(m: f32[20, 40], y: f32[20]):
+    for j in seq(0, 20):
+        for c in seq(0, 40):
+            y[j] += m[j, c]
+)"))
+                  .empty())
+      << "vectors go along the row";
+}
+
+// Elements of two arrays in one: both are copied.
+TEST(Components, of_several_rows_of_one_array) {
+  const ProcPtr p = parsed(R"(
+@proc
+def blend(q: f32[2, 3, 20, 4], y: f32[3, 20]):
+    for b in seq(0, 3):
+        for j in seq(0, 20):
+            y[b, j] = q[0, b, j, 0] * q[1, b, j, 0] + q[0, b, j, 3] * q[1, b, j, 3]
+)");
+  const std::vector<Schedule> found = apart(p);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(has(found[0], "q_parts : f32[2, 4, 8]")) << str(*found[0].proc);
+  expect_same_result(p, found[0].proc, str(*found[0].proc));
 }
 
 }  // namespace
