@@ -104,11 +104,48 @@ bool StagedWindow::written_first() const {
         const std::optional<Affine> offset = affine(w->idx[d] - access_[d].lo);
         if (!offset || offset->constant < 0) continue;
         const int64_t at = offset->constant % of;
-        if (!written.count(at) && covers(*w, {d, of, at}) && precedes_all(*w)) written.insert(at);
+        if (!written.count(at) && covers(*w, {{d, of, at}}) && precedes_all(*w)) written.insert(at);
       }
       if (static_cast<int64_t>(written.size()) == of) return true;
     }
-  return false;
+  return written_point_by_point(writes);
+}
+
+// The elements of a point one after the other, in several dimensions: every place of those
+// dimensions by a write of its own, which goes through all of the others.
+bool StagedWindow::written_point_by_point(const std::vector<const Access*>& writes) const {
+  constexpr int64_t kMostPlaces = 64;
+  std::vector<std::pair<size_t, int64_t>> points;  // dimensions and their literal extents
+  int64_t places = 1;
+  for (size_t d = 0; d < access_.size(); ++d) {
+    const std::optional<int64_t> size =
+        access_[d].is_point() ? std::nullopt : as_int(fold(extent(access_[d])));
+    const bool named = std::any_of(writes.begin(), writes.end(), [&](const Access* w) {
+      const std::optional<Affine> offset = affine(w->idx[d] - access_[d].lo);
+      return offset && offset->is_constant();
+    });
+    if (!size || !named || *size > kMostPlaces) continue;
+    points.emplace_back(d, *size);
+    places *= *size;
+    if (places > kMostPlaces) return false;
+  }
+  if (points.size() < 2) return false;  // of one dimension it is known
+  std::set<std::vector<int64_t>> written;
+  for (const Access* w : writes) {
+    std::vector<Slice> slices;
+    std::vector<int64_t> place;
+    for (const auto& [d, size] : points) {
+      const std::optional<Affine> offset = affine(w->idx[d] - access_[d].lo);
+      if (!offset || !offset->is_constant() || offset->constant < 0 || offset->constant >= size)
+        break;
+      slices.push_back({d, size, offset->constant});
+      place.push_back(offset->constant);
+    }
+    if (place.size() == points.size() && !written.count(place) && covers(*w, slices) &&
+        precedes_all(*w))
+      written.insert(place);
+  }
+  return static_cast<int64_t>(written.size()) == places;
 }
 
 std::optional<ElementUse> StagedWindow::element(const Alias& alias, const std::vector<ExprPtr>& idx,
@@ -233,9 +270,9 @@ StagedWindow::Place StagedWindow::place(const std::vector<ExprPtr>& in,
   return Place::kInside;
 }
 
-// Does this write, over its loops, reach every element of the window for sure, or of the slice of
+// Does this write, over its loops, reach every element of the window for sure, or of the slices of
 // it? Per interval its offset must be a sum of c*v whose digits v count through the whole interval.
-bool StagedWindow::covers(const Access& w, const Slice& slice) const {
+bool StagedWindow::covers(const Access& w, const std::vector<Slice>& slices) const {
   // A write under a condition may not happen; of a call's write only its window is known.
   if (!w.conditions.empty() || w.whole_window) return false;
   std::set<Sym> used;
@@ -249,9 +286,11 @@ bool StagedWindow::covers(const Access& w, const Slice& slice) const {
     }
     auto offset = affine(w.idx[d] - a.lo);
     if (!offset) return false;
-    const bool sliced = d == slice.dimension;
-    if (sliced) offset->constant -= slice.at;
-    if (!counts_through(*offset, extent(a), w.vars, used, sliced ? slice.of : 1)) return false;
+    const auto slice = std::find_if(slices.begin(), slices.end(),
+                                    [&](const Slice& s) { return s.dimension == d; });
+    const bool sliced = slice != slices.end();
+    if (sliced) offset->constant -= slice->at;
+    if (!counts_through(*offset, extent(a), w.vars, used, sliced ? slice->of : 1)) return false;
   }
   // Loops that no index uses must run at least once.
   for (const RangedVar& v : w.vars) {

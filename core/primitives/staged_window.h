@@ -59,7 +59,8 @@ class StagedWindow {
   bool provably_outside(const Access& a) const;
   Place place(const std::vector<ExprPtr>& in, const std::vector<ExprPtr>& out,
               const Path& at) const;
-  bool covers(const Access& w, const Slice& slice) const;
+  bool covers(const Access& w, const std::vector<Slice>& slices) const;
+  bool written_point_by_point(const std::vector<const Access*>& writes) const;
   bool counts_through(const Affine& offset, const ExprPtr& size, const std::vector<RangedVar>& vars,
                       std::set<Sym>& used, int64_t from) const;
   bool precedes_all(const Access& w) const;

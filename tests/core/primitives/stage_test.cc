@@ -94,6 +94,35 @@ TEST(StageMem, does_not_load_what_several_writes_cover) {
   EXPECT_TRUE(staged(flat, {side[0], side[1], "y[i, 2 * j + 1] = 1.0"})) << "others in between";
 }
 
+// Elements of a small matrix, each by a statement of its own.
+TEST(StageMem, does_not_load_what_writes_cover_place_by_place) {
+  const auto staged = [](const std::vector<std::string>& writes) {
+    std::string text =
+        "@proc\ndef f(N: size, x: f32[N, 4], y: f32[N, 4, 2, 2]):\n    for i in seq(0, N):\n"
+        "        for j in seq(0, 4):\n";
+    for (const std::string& w : writes) text += "            " + w + "\n";
+    ProcPtr p = parse_last(text);
+    ProcPtr q = stage_mem(p, "for j in _: _", "y[i, 0:4, 0:2, 0:2]", "t");
+    expect_same_meaning(p, q, kSmall);
+    return contains(str(*q), "= y[");
+  };
+  const std::vector<std::string> all = {"y[i, j, 0, 0] = x[i, j]", "y[i, j, 1, 1] = 2.0",
+                                        "y[i, j, 0, 1] = x[i, 3 - j]", "y[i, 3 - j, 1, 0] = 1.0"};
+  EXPECT_TRUE(staged(all)) << "3 - j does not count from nothing";
+  std::vector<std::string> four = {all[0], all[1], all[2], "y[i, j, 1, 0] = 1.0"};
+  EXPECT_FALSE(staged(four));
+  EXPECT_TRUE(staged({four[0], four[1], four[2]})) << "one is missing";
+  EXPECT_TRUE(staged({four[0], four[1], four[2], four[1]})) << "one twice, one missing";
+  EXPECT_TRUE(staged({four[0], four[1], four[2], "y[i, j, 1, 0] += 1.0"})) << "one is added to";
+  EXPECT_TRUE(staged({four[0], four[1], "y[i, j, 0, 1] = y[i, j, 1, 0]", four[3]}))
+      << "one is read before";
+  EXPECT_TRUE(staged({four[0], four[1], four[2], "if j > 0:\n                " + four[3]}))
+      << "one is written of some elements";
+  EXPECT_FALSE(staged({"for k in seq(0, 2):\n                y[i, j, k, 0] = x[i, j]", four[1],
+                       four[2], four[0], four[3]}))
+      << "a loop beside them";
+}
+
 TEST(StageMem, a_loop_over_one_row_writes_that_row_surely) {
   const auto staged = [](const std::string& rows) {
     ProcPtr p = parse_last(R"(
