@@ -248,7 +248,7 @@ EXO_FEW ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
  * NaN is false, so that NaN is passed over unless it comes first. The last lanes meet some elements
  * again, which changes nothing. Vectors are of the compilers' own kind: an array of lanes would go through
  * memory at each step. */
-enum { k${P}Vector = ${lanes}, k${P}Lanes = 2 * k${P}Vector, kFew = sizeof(${real}) == 4 ? 24 : 20 /* elements that vectors do not pay for, a vector's at least */ };
+enum { k${P}Vector = ${lanes}, k${P}Lanes = 2 * k${P}Vector };
 typedef ${real} ${p}vector __attribute__((vector_size(k${P}Vector * sizeof(${real}))));
 typedef ${bits} ${p}lanes_set __attribute__((vector_size(k${P}Vector * sizeof(${real}))));
 static inline ${p}vector ${p}larger(${p}vector most, ${p}vector a) {
@@ -321,6 +321,48 @@ static inline int64_t ${p}first_greatest(int64_t n, const ${real}* x, int64_t in
   return best + first;
 }
 
+/* A few: at most `count` vectors, which overlap and are all read at once. First the greatest, then where in each lane it
+ * is first, and the first of these. Floats are compared as their bits, which is as right for magnitudes and sooner. */
+enum { kOnes = k${P}Vector > 4 ? 8 : 16, kAmongFours = 16, kAmongVectors = 4 * k${P}Vector }; /* four lanes of doubles do not pay for themselves */
+#define EXO_FOLD(lane, width, x)                    \
+  for (int half = (width) / 2; half > 0; half /= 2) \
+    for (int l = 0; l < half; ++l) lane[l] = lane[l + half] x lane[l] ? lane[l + half] : lane[l];
+#define EXO_CHOSEN(chosen, a, b) (((chosen) & (there)(a)) | (~(chosen) & (there)(b)))
+#define EXO_AMONG(name, width, count)                                                              \
+  EXO_VECTORS int64_t name(int64_t n, const ${real}* x, int64_t first) {                           \
+    typedef ${ordered} lanes __attribute__((vector_size((width) * sizeof(${real}))));              \
+    typedef __typeof__((lanes){0} > (lanes){0}) there; /* all bits of a lane, or none */           \
+    const ${real} infinity = INFINITY;                                                             \
+    ${ordered} most, lane[width];                                                                  \
+    memcpy(&most, &infinity, sizeof most);                                                         \
+    lanes v[count], greatest = {0};                                                                \
+    for (int k = 0; k < (count); ++k) {                                                            \
+      there bits;                                                                                  \
+      memcpy(&bits, x + exo_least(k * (width), n - (width)), sizeof bits);                         \
+      v[k] = (lanes)(bits & (__typeof__(bits[0]))((${bits})-1 >> 1));                              \
+      v[k] = (lanes)((there)v[k] & (v[k] <= most)); /* 0 for NaN */                                \
+      greatest = (lanes)EXO_CHOSEN(v[k] > greatest, v[k], greatest);                               \
+    }                                                                                              \
+    memcpy(lane, &greatest, sizeof lane);                                                          \
+    EXO_FOLD(lane, width, >)                                                                       \
+    there place = (there){0} + kAmongVectors, own;                                                 \
+    for (int k = (count)-1; k >= 0; --k) {                                                         \
+      const there from = (there){0} + (__typeof__(own[0]))exo_least(k * (width), n - (width));     \
+      place = EXO_CHOSEN(v[k] == lane[0], from, place);                                            \
+    }                                                                                              \
+    for (int l = 0; l < (width); ++l) own[l] = l;                                                  \
+    place += own;                                                                                  \
+    __typeof__(place[0]) at[width];                                                                \
+    memcpy(at, &place, sizeof at);                                                                 \
+    EXO_FOLD(at, width, <)                                                                         \
+    return at[0] + first;                                                                          \
+  }
+EXO_AMONG(${p}greatest_of_fours, 4, kAmongFours / 4)
+EXO_AMONG(${p}greatest_of_vectors, k${P}Vector, kAmongVectors / k${P}Vector)
+#undef EXO_AMONG
+#undef EXO_CHOSEN
+#undef EXO_FOLD
+
 EXO_OTHERS int64_t i${p}amax_others(int64_t n, const ${real}* x, int64_t incx, int64_t first) {
   if (incx != 1) return ${p}first_greatest(n, x, incx, first);
   const int64_t block = 1024;
@@ -346,7 +388,9 @@ EXO_OTHERS int64_t i${p}amax_others(int64_t n, const ${real}* x, int64_t incx, i
 EXO_STRAIGHT int64_t i${p}amax_body(int64_t n, const ${real}* x, int64_t incx, int64_t first) {
   if (n <= 0 || incx <= 0) return 0;
   if (x[0] != x[0]) return first;
-  if (incx == 1 && n < kFew) return ${p}first_greatest(n, x, 1, first);
+  if (incx == 1 && n <= kOnes) return ${p}first_greatest(n, x, 1, first);
+  if (incx == 1 && n <= kAmongFours) return ${p}greatest_of_fours(n, x, first);
+  if (incx == 1 && n <= kAmongVectors) return ${p}greatest_of_vectors(n, x, first);
   return i${p}amax_others(n, x, incx, first);
 }
 
