@@ -53,6 +53,7 @@ enum {
   kTwice = 64, /* rows of a triangle of A B + B' A' that is made of one product */
   kMostTwice = 160, /* rows of one that is made of such triangles */
   kTiny = 4, /* sides of products that stand in the entry points, as squares of four */
+  kSlim = 16, /* rows and steps of products of a strip that go straight to a kernel */
   kTinyTurned = ${tiny_turned}, /* of those whose second factor is turned over, and has to be for any kernel */
   kTinyPart = ${tiny_part}, /* of those of which a triangle is computed */
   kMostPlain = ${plain}, /* rows that take a second factor as it stands */
@@ -939,13 +940,20 @@ EXO_FEW void ${p}square_by_square(enum exo_part part, bool twice, int64_t m, int
 EXO_VECTORS void ${p}gemm_some(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
                                 ${real} alpha, const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb,
                                 ${real} beta, ${real}* C, int64_t ldc) {
-  if (!exo_is_tiny(m, n, k, (row ? transb : transa) ? kTinyTurned : kTiny) || alpha == 0) {
+  if (exo_is_tiny(m, n, k, (row ? transb : transa) ? kTinyTurned : kTiny) && alpha != 0) {
+    const struct exo_win_2${T}c a = ${p}as_it_stands(A, lda, transa), b = ${p}as_it_stands(B, ldb, transb);
+    const struct exo_win_2${T}c first = row ? a : b, second = row ? b : a;
+    ${p}square_by_square(kWhole, false, row ? m : n, row ? n : m, k, alpha, first, second, first, second, beta, C, ldc);
+    return;
+  }
+  const int64_t rows = row ? m : n, columns = row ? n : m;
+  if (!exo_is_tiny(rows, 1, k, kSlim) || (uint64_t)(columns - 1) >= kStrip || (row ? transb : transa) || alpha == 0) {
     ${p}gemm_others(row, transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
     return;
   }
-  const struct exo_win_2${T}c a = ${p}as_it_stands(A, lda, transa), b = ${p}as_it_stands(B, ldb, transb);
-  const struct exo_win_2${T}c first = row ? a : b, second = row ? b : a;
-  ${p}square_by_square(kWhole, false, row ? m : n, row ? n : m, k, alpha, first, second, first, second, beta, C, ldc);
+  if (beta != 0) ${p}scaled_matrix(kWhole, rows, columns, beta, C, ldc);
+  (beta == 0 ? ${p}fresh_strip : ${p}strip)(row ? transa : transb, rows, columns, k, &alpha, row ? A : B, row ? lda : ldb,
+                                            row ? B : A, row ? ldb : lda, C, ldc);
 }
 EXO_FEW void ${p}gemm_body(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k, ${real} alpha,
                            const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta, ${real}* C,
