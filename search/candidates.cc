@@ -40,8 +40,9 @@ Candidates::Emission Candidates::emit(const BeamState& state) const {
 std::optional<Trial> Candidates::keep(Emission made, size_t state) {
   if (made.refusal) run_.count(*made.refusal);
   if (!made.trial) return std::nullopt;
-  procs_[made.trial->candidate.id] = made.proc;
-  state_of_[made.trial->candidate.id] = state;
+  // Of equal C the first schedule is the one whose lines a trial has.
+  procs_.emplace(made.trial->candidate.id, made.proc);
+  state_of_.emplace(made.trial->candidate.id, state);
   return std::move(made.trial);
 }
 

@@ -102,13 +102,14 @@ class InScalars {
     return apart(forward(s_.proc, alloc), array.rank);
   }
 
-  // In pre-order.
+  // In pre-order; a long loop of the same name is not meant.
   std::vector<Cursor> loops_in(const Path& points, const std::set<std::string>& names) const {
     std::vector<Cursor> out;
     for (const Path& path : all_stmt_paths(*s_.proc)) {
       const For* f = stmt_at(*s_.proc, path)->as<For>();
       if (f && is_prefix(points, path) && path.size() > points.size() &&
-          names.count(f->iter.name()) != 0)
+          names.count(f->iter.name()) != 0 &&
+          literal_extent(*f).value_or(kPointElements) <= kPointElements)
         out.push_back(Cursor::stmt(s_.proc, path));
     }
     return out;

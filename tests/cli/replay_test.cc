@@ -46,6 +46,16 @@ TEST_F(Replay, of_other_lines_is_what_is_written) {
   EXPECT_NE(text.find("AVX2"), std::string::npos) << text;
 }
 
+// As a trial of the store has, which another search made of other steps.
+TEST_F(Replay, of_lines_that_make_the_same_code_is_no_other_code) {
+  ::testing::internal::CaptureStderr();
+  const std::string twice =
+      "p = saxpy\np = divide_loop(p, 'i', 1, ['i', 'once'], 'perfect')\n"
+      "p = unroll_loop(p, 'once')\n";
+  const std::string text = written("p = saxpy\n", twice);
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << text;
+}
+
 TEST_F(Replay, of_lines_that_are_refused_says_why) {
   const std::string said = written("p = saxpy\np = vectorize(p, 'i', 8, AVX2, instrs)\n", kHalf);
   EXPECT_NE(said.find("does not replay"), std::string::npos) << said;

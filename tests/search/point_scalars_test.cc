@@ -80,6 +80,24 @@ def normal(J: f64[9, 3], A: f64[3, 3]):
   EXPECT_EQ(text.find("A[1, 2] +="), std::string::npos) << text;
 }
 
+// A long loop beside them may have the name of a short one.
+TEST(PointScalars, a_long_loop_stays_whatever_its_name) {
+  const std::string text = in_scalars(R"(
+@proc
+def sums(x: f64[5, 3], z: f64[40], y: f64[5]):
+    for i in seq(0, 5):
+        r: f64[3]
+        for k in seq(0, 3):
+            r[k] = x[i, k]
+        s: f64 = 0.0
+        for k in seq(0, 40):
+            s += z[k]
+        y[i] = s * r[0] + r[1] * r[2]
+)");
+  EXPECT_NE(text.find("r_2 : f64 "), std::string::npos) << text;
+  EXPECT_NE(text.find("for k in seq(0, 40)"), std::string::npos) << text;
+}
+
 // Nothing to be taken apart: a loop over elements holds a long one; the array belongs to no
 // point; an index is no number; there would be a page of statements.
 TEST(PointScalars, leave_what_is_not_short) {
