@@ -69,6 +69,8 @@ namespace exotune {
 /// s(a[.., k, ..])      ->    s(a_k[.., ..])
 /// Obligation: c is a literal and so is every index in that dimension (once simplified); windows
 /// have a point there. The allocation's cursor goes to the first new one.
+/// Proposed for the few elements that a point of a loop has of its own, once the loops over them
+/// are written out.
 [[nodiscard]] ProcPtr unroll_buffer(ProcPtr p, const Where& alloc, int dim);
 
 /// a : T[sz] ; s1                a : T[sz] ; s1

@@ -21,7 +21,7 @@ struct PointArray {
   int rank = 0;
 };
 
-std::optional<int64_t> elements_of(const Type& type) {
+std::optional<int64_t> point_elements(const Type& type) {
   if (!type.is_tensor() || type.shape.empty()) return std::nullopt;
   int64_t out = 1;
   for (const ExprPtr& extent : type.shape) {
@@ -71,7 +71,7 @@ class InScalars {
         const Path here = in_body(parent, static_cast<int>(k));
         const Alloc* a = block[k]->as<Alloc>();
         if (a && !parent.empty() &&
-            elements_of(a->type).value_or(kPointElements + 1) <= kPointElements)
+            point_elements(a->type).value_or(kPointElements + 1) <= kPointElements)
           out.push_back({a->name, here, static_cast<int>(a->type.shape.size())});
         if (block[k]->as<For>()) walk(body_of(*block[k]), here);
       }

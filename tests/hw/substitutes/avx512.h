@@ -161,6 +161,8 @@ static inline __m512 sub_maskz_rsqrt14_ps(__mmask16 k, __m512 a) {
   return a;
 }
 #define _mm512_maskz_rsqrt14_ps sub_maskz_rsqrt14_ps
+static inline __m512 sub_rsqrt14_ps(__m512 a) { return sub_maskz_rsqrt14_ps(0xFFFF, a); }
+#define _mm512_rsqrt14_ps sub_rsqrt14_ps
 static inline __m512 sub_rcp14_ps(__m512 a) {
   LANE_LOOP(16) a[lane] = sub_rounded_to_14_bits(1 / a[lane]);
   return a;
