@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/base/words.h"
+#include "core/frontend/foreign_syntax.h"
 
 // Recursive descent over tokens, one function a level of precedence, lowest last: or, and, not,
 // comparison, sum, product, sign, primary. Syntax only: what names mean is elaborate.cc's affair.
@@ -47,17 +47,6 @@ SyntaxExpr binary(BinOpKind op, SourceLocation where, SyntaxExpr lhs, SyntaxExpr
   e.children.push_back(std::move(lhs));
   e.children.push_back(std::move(rhs));
   return finished(std::move(e));
-}
-
-// `math.exp(x)` and `x.shape[0]`: only configurations have fields, which are numbers.
-void refuse_dotted(const TokenStream& t, const SyntaxExpr& e) {
-  const std::string dotted = quoted(e.name + "." + e.field);
-  if (t.at("("))
-    throw InputError(e.where, dotted + " is called, and there are no modules and no methods",
-                     "functions stand by themselves: write `" + e.field + "(...)`");
-  if (t.at("["))
-    throw InputError(e.where, dotted + " is subscripted, and only tensors have elements",
-                     "the sizes of a tensor have names: those that it is declared with");
 }
 
 // A name, and what may follow it: a call, subscripts, a field. Trailing commas are allowed, as in
@@ -160,21 +149,14 @@ SyntaxExpr parse_primary(TokenStream& t) {
 
 SyntaxExpr parse_unary(TokenStream& t);
 
-// `base ** exponent`; the stream stands at the operator.
-[[noreturn]] void refuse_power(TokenStream& t, const SyntaxExpr& base) {
-  const SourceLocation where = t.where(t.next());
-  const TokenStream::Nesting nesting(t);
-  const SyntaxExpr exponent = parse_unary(t);
-  const std::string x = written_operand(base);
-  std::string hint = "write `pow(" + written(base) + ", " + written(exponent) + ")`, of data";
-  if (exponent.kind == Kind::kInt && exponent.integer == 2) hint = "write `" + x + " * " + x + "`";
-  throw InputError(where, "there is no power operator", hint);
-}
-
 SyntaxExpr parse_unary(TokenStream& t) {
   if (!t.at("+") && !t.at("-")) {
     SyntaxExpr e = parse_primary(t);
-    if (t.at("**")) refuse_power(t, e);
+    if (t.at("**")) {
+      const SourceLocation where = t.where(t.next());
+      const TokenStream::Nesting nesting(t);
+      refuse_power(where, e, parse_unary(t));
+    }
     return e;
   }
   // - - - - x: each sign is a call of this function.
@@ -276,16 +258,6 @@ SyntaxExpr parse_and(TokenStream& t) {
   return e;
 }
 
-// `c if a else d`: syntax does not know whether `a` is of sizes or of data, so that both ways are
-// said.
-[[noreturn]] void refuse_conditional(TokenStream& t) {
-  const SourceLocation where = t.where(t.next());
-  const SyntaxExpr condition = parse_or(t);
-  throw InputError(where, "there is no `c if a else d`",
-                   std::string(kSelectIs) + "; sizes and indices decide by a statement, `if " +
-                       written(condition) + ":`");
-}
-
 // The entry to expressions, and the one place where nesting is counted for brackets, calls and
 // indices, all of which come back here.
 SyntaxExpr parse_or(TokenStream& t) {
@@ -295,7 +267,10 @@ SyntaxExpr parse_or(TokenStream& t) {
     SourceLocation where = t.where(t.next());
     e = binary(BinOpKind::kOr, std::move(where), std::move(e), parse_and(t));
   }
-  if (t.at("if")) refuse_conditional(t);
+  if (t.at("if")) {
+    const SourceLocation where = t.where(t.next());
+    refuse_conditional(where, parse_or(t));
+  }
   return e;
 }
 
@@ -372,133 +347,10 @@ SyntaxExpr negated(SyntaxExpr e) {
   return finished(std::move(out));
 }
 
-constexpr std::pair<std::string_view, const char*> kAbsent[] = {
-    {"while", "a loop runs over `seq(lo, hi)`, and an `if` in it says which iterations count"},
-    {"return", "results are arguments, which the procedure writes"},
-    {"lambda", ""}};
-
-// `in: f32`, `pass = 1.0`: what a keyword would be if it were a name.
-void refuse_keyword_as_name(const TokenStream& t) {
-  if (!t.at(Token::Kind::kName) || !is_keyword(t.peek().text)) return;
-  const Token& next = t.peek(1);
-  const bool declares =
-      TokenStream::is(next, ":") && t.peek(2).kind == Token::Kind::kName && !t.at("else");
-  const bool begins_no_value = t.at("in") || t.at("pass") || t.at("from");
-  bool assigns = begins_no_value && TokenStream::is(next, "[");
-  for (const char* op : {"=", "+=", "-=", "*=", "/="}) assigns |= TokenStream::is(next, op);
-  if (declares || assigns)
-    throw InputError(t.where(), quoted(t.peek().text) + " is a keyword and names nothing",
-                     "choose another name: `" + std::string(t.peek().text) + "_`");
-}
-
-// What begins no statement of a procedure.
-void refuse_word(const TokenStream& t) {
-  for (const char* word : {"def", "class", "import", "from", "@"})
-    if (t.at(word)) throw InputError(t.where(), quoted(word) + " stands only at the top level");
-  for (const auto& [word, instead] : kAbsent)
-    if (t.at(word)) throw InputError(t.where(), "the language has no " + quoted(word), instead);
-}
-
-// Expressions up to something that is no comma, `first` in front of them.
-std::vector<SyntaxExpr> rest_of_list(TokenStream& t, const SyntaxExpr& first) {
-  std::vector<SyntaxExpr> all = {first};
-  while (t.accept(",")) all.push_back(parse_or(t));
-  return all;
-}
-
-// The type as it stands in the text.
-std::string written(const SyntaxType& type) {
-  std::vector<std::string> sizes;
-  for (const SyntaxExpr& e : type.shape) sizes.push_back(written(e));
-  std::string out = type.window ? "[" + type.scalar + "]" : type.scalar;
-  if (type.has_brackets) out += "[" + joined(sizes) + "]";
-  return type.memory.empty() ? out : out + " @ " + type.memory;
-}
-
-std::string on_lines_of_their_own(const std::vector<std::string>& statements) {
-  constexpr size_t kMost = 8;  // that still are a hint
-  if (statements.size() > kMost) return "write one on each line";
-  std::string out = "write one on each line: ";
-  for (size_t k = 0; k < statements.size(); ++k) out += (k ? ", " : "") + quoted(statements[k]);
-  return out;
-}
-
-bool mentions(const SyntaxExpr& e, const std::string& name) {
-  if (e.name == name) return true;
-  for (const SyntaxExpr& c : e.children)
-    if (mentions(c, name)) return true;
-  for (const SyntaxExpr::Access& a : e.access)
-    for (const auto* ends : {&a.lo, &a.hi})
-      for (const SyntaxExpr& c : *ends)
-        if (mentions(c, name)) return true;
-  return false;
-}
-
-// `a, b = c, d` in order, where no line reads what a line before it has overwritten.
-std::vector<std::string> one_by_one(const std::vector<SyntaxExpr>& targets,
-                                    const std::vector<SyntaxExpr>& values) {
-  std::vector<std::string> out;
-  constexpr size_t kMost = 8;  // all pairs are looked at
-  if (targets.size() > kMost) return out;
-  for (size_t k = 0; k < targets.size(); ++k) {
-    for (size_t before = 0; before < k; ++before)
-      if (mentions(values[k], targets[before].name)) return {};
-    out.push_back(written(targets[k]) + " = " + written(values[k]));
-  }
-  return out;
-}
-
-// `a, b = c, d`, and `a, b: f32`. The stream stands behind `first`.
-void refuse_several(TokenStream& t, const SyntaxExpr& first) {
-  if (!t.at(",")) return;
-  const SourceLocation where = t.where();
-  const std::vector<SyntaxExpr> targets = rest_of_list(t, first);
-  std::vector<std::string> statements;
-  if (t.accept(":")) {
-    const std::string type = written(parse_type(t));
-    for (const SyntaxExpr& e : targets) statements.push_back(written(e) + ": " + type);
-    throw InputError(where, "one declaration per statement", on_lines_of_their_own(statements));
-  }
-  std::string hint = "write one on each line; a scalar keeps what is overwritten and read later";
-  if (t.accept("=")) {
-    const std::vector<SyntaxExpr> values = rest_of_list(t, parse_or(t));
-    if (values.size() == targets.size()) statements = one_by_one(targets, values);
-    if (!statements.empty()) hint = on_lines_of_their_own(statements);
-  }
-  throw InputError(where, "one assignment per statement", hint);
-}
-
-// `a = c, d` and `a: f32 = c, b: f32 = d`: the stream stands at the comma behind the first of them,
-// which is written `text`.
-[[noreturn]] void refuse_more(TokenStream& t, const std::string& text) {
-  const SourceLocation where = t.where();
-  std::vector<std::string> statements = {text};
-  while (t.accept(",")) {
-    std::string next = written(parse_or(t));
-    if (t.accept(":")) next += ": " + written(parse_type(t));
-    // `a = c, d` says of `d` not where it goes.
-    if (!t.accept("="))
-      throw InputError(where, "one assignment per statement", "write one on each line");
-    statements.push_back(next + " = " + written(parse_or(t)));
-  }
-  throw InputError(where, "one assignment per statement", on_lines_of_their_own(statements));
-}
-
 // `x : f32 = e`: a scalar, which one assignment fills.
 void initial_value(TokenStream& t, SyntaxStmt& s) {
   const SourceLocation where = t.where(t.next());
-  if (s.type.has_brackets) {
-    std::string hint = "elements are assigned by statements of their own: `" + s.target->name +
-                       "[0] = 1.0`, or a loop";
-    if (!t.at("[")) {
-      const SyntaxExpr value = parse_or(t);
-      for (const SyntaxExpr::Access& a : value.access)
-        if (a.range)
-          hint = "a part of " + quoted(value.name) + " is a window, with no type: `" +
-                 s.target->name + " = " + written(value) + "`";
-    }
-    throw InputError(where, "only a scalar is given a value where it is allocated", hint);
-  }
+  if (s.type.has_brackets) refuse_values(t, where, *s.target);
   s.value = parse_or(t);
   if (t.at(","))
     refuse_more(t, s.target->name + ": " + written(s.type) + " = " + written(*s.value));

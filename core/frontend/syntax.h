@@ -66,6 +66,9 @@ struct SyntaxType {
   SourceLocation memory_where;
 };
 
+/// The type as text.
+std::string written(const SyntaxType& type);
+
 /// A statement as it stands in the text, with the blocks that it governs.
 struct SyntaxStmt {
   enum class Kind : uint8_t {

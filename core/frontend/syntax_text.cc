@@ -97,6 +97,14 @@ std::string text_of(const SyntaxExpr& e, int outer) {
 
 std::string written(const SyntaxExpr& e) { return bare(e); }
 
+std::string written(const SyntaxType& type) {
+  std::vector<std::string> sizes;
+  for (const SyntaxExpr& e : type.shape) sizes.push_back(written(e));
+  std::string out = type.window ? "[" + type.scalar + "]" : type.scalar;
+  if (type.has_brackets) out += "[" + joined(sizes) + "]";
+  return type.memory.empty() ? out : out + " @ " + type.memory;
+}
+
 std::string written_operand(const SyntaxExpr& e) { return text_of(e, kPrimaryLevel); }
 
 }  // namespace exotune

@@ -1,0 +1,152 @@
+#include "core/frontend/foreign_syntax.h"
+
+#include "core/base/words.h"
+
+namespace exotune {
+namespace {
+
+using Kind = SyntaxExpr::Kind;
+
+constexpr std::pair<std::string_view, const char*> kAbsent[] = {
+    {"while", "a loop runs over `seq(lo, hi)`, and an `if` in it says which iterations count"},
+    {"return", "results are arguments, which the procedure writes"},
+    {"lambda", ""}};
+
+}  // namespace
+
+// Only configurations have fields, which are numbers.
+void refuse_dotted(const TokenStream& t, const SyntaxExpr& e) {
+  const std::string dotted = quoted(e.name + "." + e.field);
+  if (t.at("("))
+    throw InputError(e.where, dotted + " is called, and there are no modules and no methods",
+                     "functions stand by themselves: write `" + e.field + "(...)`");
+  if (t.at("["))
+    throw InputError(e.where, dotted + " is subscripted, and only tensors have elements",
+                     "the sizes of a tensor have names: those that it is declared with");
+}
+
+void refuse_power(const SourceLocation& where, const SyntaxExpr& base, const SyntaxExpr& exponent) {
+  const std::string x = written_operand(base);
+  std::string hint = "write `pow(" + written(base) + ", " + written(exponent) + ")`, of data";
+  if (exponent.kind == Kind::kInt && exponent.integer == 2) hint = "write `" + x + " * " + x + "`";
+  throw InputError(where, "there is no power operator", hint);
+}
+
+// Syntax does not know whether the condition is of sizes or of data, so that both ways are said.
+void refuse_conditional(const SourceLocation& where, const SyntaxExpr& condition) {
+  throw InputError(where, "there is no `c if a else d`",
+                   std::string(kSelectIs) + "; sizes and indices decide by a statement, `if " +
+                       written(condition) + ":`");
+}
+
+void refuse_keyword_as_name(const TokenStream& t) {
+  if (!t.at(Token::Kind::kName) || !is_keyword(t.peek().text)) return;
+  const Token& next = t.peek(1);
+  const bool declares =
+      TokenStream::is(next, ":") && t.peek(2).kind == Token::Kind::kName && !t.at("else");
+  const bool begins_no_value = t.at("in") || t.at("pass") || t.at("from");
+  bool assigns = begins_no_value && TokenStream::is(next, "[");
+  for (const char* op : {"=", "+=", "-=", "*=", "/="}) assigns |= TokenStream::is(next, op);
+  if (declares || assigns)
+    throw InputError(t.where(), quoted(t.peek().text) + " is a keyword and names nothing",
+                     "choose another name: `" + std::string(t.peek().text) + "_`");
+}
+
+void refuse_word(const TokenStream& t) {
+  for (const char* word : {"def", "class", "import", "from", "@"})
+    if (t.at(word)) throw InputError(t.where(), quoted(word) + " stands only at the top level");
+  for (const auto& [word, instead] : kAbsent)
+    if (t.at(word)) throw InputError(t.where(), "the language has no " + quoted(word), instead);
+}
+
+namespace {
+
+// Expressions up to something that is no comma, `first` in front of them.
+std::vector<SyntaxExpr> rest_of_list(TokenStream& t, const SyntaxExpr& first) {
+  std::vector<SyntaxExpr> all = {first};
+  while (t.accept(",")) all.push_back(parse_expression(t));
+  return all;
+}
+
+std::string on_lines_of_their_own(const std::vector<std::string>& statements) {
+  constexpr size_t kMost = 8;  // that still are a hint
+  if (statements.size() > kMost) return "write one on each line";
+  std::string out = "write one on each line: ";
+  for (size_t k = 0; k < statements.size(); ++k) out += (k ? ", " : "") + quoted(statements[k]);
+  return out;
+}
+
+bool mentions(const SyntaxExpr& e, const std::string& name) {
+  if (e.name == name) return true;
+  for (const SyntaxExpr& c : e.children)
+    if (mentions(c, name)) return true;
+  for (const SyntaxExpr::Access& a : e.access)
+    for (const auto* ends : {&a.lo, &a.hi})
+      for (const SyntaxExpr& c : *ends)
+        if (mentions(c, name)) return true;
+  return false;
+}
+
+// `a, b = c, d` in order, where no line reads what a line before it has overwritten.
+std::vector<std::string> one_by_one(const std::vector<SyntaxExpr>& targets,
+                                    const std::vector<SyntaxExpr>& values) {
+  std::vector<std::string> out;
+  constexpr size_t kMost = 8;  // all pairs are looked at
+  if (targets.size() > kMost) return out;
+  for (size_t k = 0; k < targets.size(); ++k) {
+    for (size_t before = 0; before < k; ++before)
+      if (mentions(values[k], targets[before].name)) return {};
+    out.push_back(written(targets[k]) + " = " + written(values[k]));
+  }
+  return out;
+}
+
+}  // namespace
+
+void refuse_several(TokenStream& t, const SyntaxExpr& first) {
+  if (!t.at(",")) return;
+  const SourceLocation where = t.where();
+  const std::vector<SyntaxExpr> targets = rest_of_list(t, first);
+  std::vector<std::string> statements;
+  if (t.accept(":")) {
+    const std::string type = written(parse_type(t));
+    for (const SyntaxExpr& e : targets) statements.push_back(written(e) + ": " + type);
+    throw InputError(where, "one declaration per statement", on_lines_of_their_own(statements));
+  }
+  std::string hint = "write one on each line; a scalar keeps what is overwritten and read later";
+  if (t.accept("=")) {
+    const std::vector<SyntaxExpr> values = rest_of_list(t, parse_expression(t));
+    if (values.size() == targets.size()) statements = one_by_one(targets, values);
+    if (!statements.empty()) hint = on_lines_of_their_own(statements);
+  }
+  throw InputError(where, "one assignment per statement", hint);
+}
+
+void refuse_more(TokenStream& t, const std::string& text) {
+  const SourceLocation where = t.where();
+  std::vector<std::string> statements = {text};
+  while (t.accept(",")) {
+    std::string next = written(parse_expression(t));
+    if (t.accept(":")) next += ": " + written(parse_type(t));
+    // `a = c, d` says of `d` not where it goes.
+    if (!t.accept("="))
+      throw InputError(where, "one assignment per statement", "write one on each line");
+    statements.push_back(next + " = " + written(parse_expression(t)));
+  }
+  throw InputError(where, "one assignment per statement", on_lines_of_their_own(statements));
+}
+
+void refuse_values(TokenStream& t, const SourceLocation& where, const SyntaxExpr& target) {
+  std::string hint =
+      "elements are assigned by statements of their own: `" + target.name + "[0] = 1.0`, or a loop";
+  if (!t.at("[")) {
+    const SyntaxExpr value = parse_expression(t);
+    for (const SyntaxExpr::Access& a : value.access)
+      if (a.range)
+        hint = "a part of " + quoted(value.name) + " is a window, with no type: `" + target.name +
+               " = " + written(value) + "`";
+  }
+  throw InputError(where, "only a scalar is given a value where it is allocated", hint);
+}
+
+}  // namespace exotune
