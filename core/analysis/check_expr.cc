@@ -120,6 +120,20 @@ ScalarType wider(ScalarType a, ScalarType b) {
   return bytes_of(a) >= bytes_of(b) ? a : b;
 }
 
+// Of whole numbers beyond it a floating type holds some only; 0: it holds all of an i32.
+int64_t exact_up_to(ScalarType type) {
+  switch (type) {
+    case ScalarType::kF16:
+      return int64_t{1} << 11;
+    case ScalarType::kBf16:
+      return int64_t{1} << 8;
+    case ScalarType::kF32:
+      return int64_t{1} << 24;
+    default:
+      return 0;
+  }
+}
+
 bool decides(std::optional<ScalarType> t) { return t && *t != ScalarType::kR; }
 
 }  // namespace
@@ -214,7 +228,12 @@ void Checker::mixed_arguments(const Extern& n, const std::vector<std::optional<S
     if (decides(t)) wide = wider(wide, *t);
   const WrittenCasts casts(p_);
   Extern call{n.fn, {}};
+  std::string rounds;
   for (size_t k = 0; k < n.args.size(); ++k) {
+    const auto range = decides(types[k]) ? integers_of(*types[k]) : std::nullopt;
+    if (const int64_t most = exact_up_to(wide); range && most > 0 && range->second > most)
+      rounds = std::string("; ") + name_of(wide) + " holds whole numbers up to " +
+               std::to_string(most) + ", beyond that some only";
     const ExprPtr a = casts.written(n.args[k]);
     call.args.push_back(decides(types[k]) && *types[k] != wide ? as_type(wide, a) : a);
   }
@@ -225,7 +244,7 @@ void Checker::mixed_arguments(const Extern& n, const std::vector<std::optional<S
        std::string(n.fn == "select" ? "what is compared and what is chosen have one precision: "
                                     : "all arguments have one precision: ") +
            "write `" + str(make_expr(std::move(call), wide, where)) +
-           "`, or cast by an assignment to a buffer");
+           "`, or cast by an assignment to a buffer" + rounds);
 }
 
 // A cast from control must be exact in range: proved from what is known of the value at its place.

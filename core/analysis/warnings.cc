@@ -65,7 +65,9 @@ class NarrowArithmetic {
                               "`" + str(written) + "` is computed in " + from +
                                   ", where it may wrap, and only then becomes " + to,
                               {},
-                              "`" + str(cast) + "` is computed in " + to});
+                              "`" + str(cast) + "` is computed in " + to +
+                                  "; where it never wraps, a scalar says so: `t: " + from + " = " +
+                                  str(written) + "`, and `t` for it"});
   }
 
   // Of a value of a narrow type; wraps_ where a part of it does not fit that type.

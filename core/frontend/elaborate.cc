@@ -42,7 +42,7 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
 // --- scope ------------------------------------------------------------------------------------
 
 void Elaborator::bind(Sym name, Type type, MemoryPtr mem) {
-  scope_.push_back({name.name(), name, std::move(type), std::move(mem)});
+  scope_.push_back({name.name(), name, std::move(type), std::move(mem), false});
 }
 
 void Elaborator::bind_scope(const std::vector<ScopeEntry>& scope) {
@@ -52,7 +52,7 @@ void Elaborator::bind_scope(const std::vector<ScopeEntry>& scope) {
     std::string name = e.name.name();
     for (int k = 1; used.count(name); ++k) name = e.name.name() + "_" + std::to_string(k);
     used.insert(name);
-    scope_.push_back({std::move(name), e.name, e.type, e.mem});
+    scope_.push_back({std::move(name), e.name, e.type, e.mem, false});
   }
 }
 
@@ -94,7 +94,9 @@ void Elaborator::unknown(const SyntaxExpr& e) const {
 void Elaborator::data_in_control(const SyntaxExpr& e, const Entry& entry) const {
   const char* hint = "`select(a, b, c, d)` chooses between two values by data";
   if (place_ == Place::kSubscript)
-    hint = "subscripts are made of sizes and iterators: data chooses no element";
+    hint =
+        "subscripts are made of sizes and iterators: data chooses no element; where the numbers "
+        "are known, write the loop over them out, one statement for each";
   if (place_ == Place::kLower || place_ == Place::kUpper)
     hint = "loops run between sizes and iterators, and `select` in them says what counts";
   if (place_ == Place::kShape) hint = "sizes are arguments: `n: size`";
@@ -191,6 +193,10 @@ ExprPtr Elaborator::control(const SyntaxExpr& e) {
       return control_binary(e);
     case Kind::kCompare:
       return compare(e);
+    case Kind::kBits:
+      // Operands that are data are refused as such.
+      (void)control(e.children[0]), (void)control(e.children[1]);
+      refuse_bits(e, /*as_data=*/false);
   }
   EXO_CHECK(false);
 }
@@ -280,7 +286,24 @@ std::string Elaborator::instead_of_product(const ExprPtr& lhs, const ExprPtr& rh
     return quoted(row) + " is a dimension then: declare `x: f32[.., " + row + "]`, and write `x[" +
            at + ", ..]`";
   }
-  return "indices stay affine: pass the product as a size argument of its own";
+  if (!has_iterator(lhs) && !has_iterator(rhs))
+    return "indices stay affine: pass the product as a size argument of its own";
+  // Stages by halving: `2 * L * g + j`.
+  const std::string few = has_iterator(lhs) ? b : a;
+  return "indices stay affine: give the array a dimension for each of the two, or, where " +
+         quoted(few) +
+         " takes few values, write a procedure for each: `for L in [1, 2, 4]:` around " +
+         "it, and in it `def f_$L(...)`, where `$L` is the number";
+}
+
+bool Elaborator::has_iterator(const ExprPtr& e) const {
+  bool found = false;
+  (void)rewrite(e, [&](const ExprPtr& n) -> ExprPtr {
+    if (const Read* r = n->as<Read>())
+      for (const Entry& entry : scope_) found |= entry.iterates && entry.sym == r->name;
+    return nullptr;
+  });
+  return found;
 }
 
 // Neighbours on a ring lie behind either its end or its beginning: two cases, each of them affine.

@@ -71,6 +71,7 @@ class Elaborator {
     Sym sym;
     Type type;
     MemoryPtr mem;
+    bool iterates = false;  // of a loop
   };
   const Entry* lookup(const std::string& name) const;
   /// The entry of a data name, or the error that says what it is instead; `use` ends that message.
@@ -86,6 +87,8 @@ class Elaborator {
   /// What may be written instead of a product of names, or of a call, at this place.
   std::string instead_of_product(const ExprPtr& lhs, const ExprPtr& rhs) const;
   std::string instead_of_call(const SyntaxExpr& e);
+  /// Whether a loop's iterator stands in it: its value is no argument.
+  bool has_iterator(const ExprPtr& e) const;
   /// `e % N`, a ring of N places, in two cases.
   std::string instead_of_ring(const ExprPtr& lhs, const ExprPtr& rhs) const;
 
@@ -108,6 +111,12 @@ class Elaborator {
   /// `sum(x[i, :])` as the loop that it is; "" where `e` is no call with one row.
   std::string row_loop(const SyntaxExpr& e) const;
   [[noreturn]] void remainder_of_data(const SyntaxExpr& e);
+  /// `x >> 3`, `i << 1`, `x & 7`: says what computes the same, as data where `as_data`.
+  [[noreturn]] void refuse_bits(const SyntaxExpr& e, bool as_data);
+  /// `e` as data: `yes` where it holds, else `no`, by `select`; "" where not all of it compares
+  /// data, or the text would be long.
+  std::string choice(const SyntaxExpr& e, const std::string& yes, const std::string& no) const;
+  [[noreturn]] void refuse_condition(const SyntaxExpr& e) const;
   void refuse_control_as_data(const SyntaxExpr& e);
   /// `f32(e)`: a control value becomes data; data of another type goes through a scalar in front of
   /// the statement.
@@ -125,6 +134,8 @@ class Elaborator {
   [[noreturn]] void unknown_target(const SyntaxStmt& s);
   /// Casts of data put their scalars in `in_front`.
   StmtPtr assignment(const SyntaxStmt& s, Block& in_front);
+  /// `x = y` of tensors, `x = 0.0` of one: says the loop that it is.
+  void refuse_whole_tensor(const SyntaxStmt& s, const Entry& entry) const;
   StmtPtr loop(const SyntaxStmt& s);
   /// `seq(a, b, step)` does not exist: says what to write instead.
   [[noreturn]] void stepped(const SyntaxExpr& iter, const SyntaxExpr& range);
@@ -133,6 +144,8 @@ class Elaborator {
   void refuse_band(const SyntaxExpr& iter, const SyntaxExpr& range);
   /// A name near `wanted` that nothing visible has.
   std::string unused_name(const std::string& wanted) const;
+  /// `reversed(seq(0, n))`: a loop that counts down; "" for another range.
+  std::string instead_of_reversed(const SyntaxExpr& iter, const SyntaxExpr& range);
   StmtPtr call(const SyntaxStmt& s);
   /// One argument, by the kind of its formal: a control value, a place, a window.
   ExprPtr argument(const SyntaxExpr& e, const Arg& formal, const Proc& callee);

@@ -1,4 +1,5 @@
 // Expressions of data: their precision, and what reads and computes them.
+#include "core/frontend/bit_operations.h"
 #include "core/frontend/declarations.h"
 #include "core/frontend/elaborate.h"
 #include "core/frontend/foreign_functions.h"
@@ -79,7 +80,9 @@ ExprPtr Elaborator::data(const SyntaxExpr& e) {
     case Kind::kBool:
     case Kind::kNot:
     case Kind::kCompare:
-      throw InputError(e.where, "a condition cannot be used as data", kSelectIs);
+      refuse_condition(e);
+    case Kind::kBits:
+      refuse_bits(e, /*as_data=*/true);
   }
   EXO_CHECK(false);
 }
@@ -146,22 +149,66 @@ ExprPtr Elaborator::cast(const SyntaxExpr& e, ScalarType to) {
   return make_expr(Read{scalar, {}}, to, e.where);
 }
 
+namespace {
+
+// The text of `a op b` of two operands as a `select`.
+std::string compared(BinOpKind op, std::string a, std::string b, std::string yes, std::string no) {
+  if (op == BinOpKind::kEq || op == BinOpKind::kNe) {
+    if (op == BinOpKind::kNe) std::swap(yes, no);
+    return "select(" + joined({a, b, no, "select(" + joined({b, a, no, yes}) + ")"}) + ")";
+  }
+  if (op == BinOpKind::kGt || op == BinOpKind::kLe) std::swap(a, b);
+  if (op == BinOpKind::kGe || op == BinOpKind::kLe) std::swap(yes, no);
+  return "select(" + joined({a, b, yes, no}) + ")";
+}
+
+}  // namespace
+
+std::string Elaborator::choice(const SyntaxExpr& e, const std::string& yes,
+                               const std::string& no) const {
+  constexpr size_t kLongest = 200;  // that still is a hint
+  if (yes.empty() || no.empty() || yes.size() + no.size() > kLongest) return "";
+  switch (e.kind) {
+    case Kind::kNot:
+      return choice(e.children[0], no, yes);
+    case Kind::kCompare: {
+      // A chain from its end: where one of it holds, the next one decides.
+      std::string text = yes;
+      for (size_t k = e.ops.size(); k-- > 0;) {
+        const SyntaxExpr &a = e.children[k], &b = e.children[k + 1];
+        if (!looks_like_data(a).value_or(false) && !looks_like_data(b).value_or(false)) return "";
+        text = compared(e.ops[k], written(a), written(b), text, no);
+        if (text.size() > kLongest) return "";
+      }
+      return text;
+    }
+    case Kind::kBinary:
+      if (e.op == BinOpKind::kAnd) return choice(e.children[0], choice(e.children[1], yes, no), no);
+      if (e.op == BinOpKind::kOr) return choice(e.children[0], yes, choice(e.children[1], yes, no));
+      return "";
+    default:
+      return "";
+  }
+}
+
+void Elaborator::refuse_condition(const SyntaxExpr& e) const {
+  const std::string text = choice(e, "1", "0");
+  throw InputError(e.where, "a condition cannot be used as data",
+                   text.empty() ? kSelectIs : std::string(kSelectIs) + ": write " + quoted(text));
+}
+
 // `select(a < b, c, d)` is what users type whose language has a choice by a condition. A comparison
 // turned round takes the other two with it.
 std::string Elaborator::select_hint(const SyntaxExpr& e) const {
-  const bool by_condition = e.children.size() == 3 && e.children[0].kind == Kind::kCompare &&
-                            e.children[0].ops.size() == 1;
-  const BinOpKind op = by_condition ? e.children[0].ops[0] : BinOpKind::kEq;
-  if (op == BinOpKind::kEq || op == BinOpKind::kNe) return kSelectIs;
-  if (!looks_like_data(e.children[0].children[0]).value_or(false) &&
-      !looks_like_data(e.children[0].children[1]).value_or(false))
-    return std::string(kSelectIs) + "; this is control: write `if " + written(e.children[0]) +
+  if (e.children.size() != 3) return kSelectIs;
+  const SyntaxExpr& condition = e.children[0];
+  const bool compares = condition.kind == Kind::kCompare && condition.ops.size() == 1;
+  if (compares && !looks_like_data(condition.children[0]).value_or(false) &&
+      !looks_like_data(condition.children[1]).value_or(false))
+    return std::string(kSelectIs) + "; this is control: write `if " + written(condition) +
            ":`, and `else:`";
-  std::string a = written(e.children[0].children[0]), b = written(e.children[0].children[1]);
-  std::string c = written(e.children[1]), d = written(e.children[2]);
-  if (op == BinOpKind::kGt || op == BinOpKind::kLe) std::swap(a, b);
-  if (op == BinOpKind::kGe || op == BinOpKind::kLe) std::swap(c, d);
-  return std::string(kSelectIs) + ": write `select(" + joined({a, b, c, d}) + ")`";
+  const std::string text = choice(condition, written(e.children[1]), written(e.children[2]));
+  return text.empty() ? kSelectIs : std::string(kSelectIs) + ": write " + quoted(text);
 }
 
 std::string Elaborator::arity_hint(const SyntaxExpr& e, const std::string& name) const {
@@ -255,9 +302,7 @@ ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
 }
 
 ExprPtr Elaborator::data_binary(const SyntaxExpr& e) {
-  if (is_logical(e.op)) {
-    throw InputError(e.where, "a condition cannot be used as data", kSelectIs);
-  }
+  if (is_logical(e.op)) refuse_condition(e);
   refuse_control_as_data(e);
   if (e.op == BinOpKind::kMod) remainder_of_data(e);
   ExprPtr lhs = data(e.children[0]);
@@ -292,6 +337,25 @@ void Elaborator::remainder_of_data(const SyntaxExpr& e) {
   throw InputError(e.where, "there is no `%` on data", hint);
 }
 
+// Of sizes and of data `>>` is not the same division, and of data the type decides.
+void Elaborator::refuse_bits(const SyntaxExpr& e, bool as_data) {
+  const SyntaxExpr &left = e.children[0], &right = e.children[1];
+  const bool of_data =
+      looks_like_data(left).value_or(false) || looks_like_data(right).value_or(false);
+  std::optional<int64_t> amount;
+  if (!looks_like_data(right).value_or(false)) amount = literal_value(control(right));
+  std::string hint;
+  if (of_data) {
+    const ScalarType type = data(left)->type;
+    hint = instead_of_data_bits(e, amount, type, wanted_);
+  } else {
+    const ExprPtr value = control(left);
+    hint =
+        instead_of_control_bits(e, literal_value(value), amount, as_data ? name_of(wanted_) : "");
+  }
+  throw InputError(e.where, "there is no " + quoted(e.name), hint);
+}
+
 // Needed only where both would be legal, for `f64(...)`: a leaf decides, and integer literals do
 // not.
 std::optional<bool> Elaborator::looks_like_data(const SyntaxExpr& e) const {
@@ -318,6 +382,7 @@ std::optional<bool> Elaborator::looks_like_data(const SyntaxExpr& e) const {
       return is_data(config_field(e).second->type);
     case Kind::kNegate:
     case Kind::kBinary:
+    case Kind::kBits:
       for (const SyntaxExpr& c : e.children)
         if (std::optional<bool> d = looks_like_data(c)) return d;
       return {};

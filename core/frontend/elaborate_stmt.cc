@@ -208,11 +208,51 @@ StmtPtr Elaborator::assignment(const SyntaxStmt& s, Block& in_front) {
   // Subscripts before the right side, as they stand, so that the first error in the text is
   // reported.
   const Entry& entry = data_entry(target, "assigned");
+  if (target.kind == Kind::kName) refuse_whole_tensor(s, entry);
   std::vector<ExprPtr> idx = indices(target, entry);
   Sym name = entry.sym;
   ExprPtr rhs = data(*s.value, entry.type.scalar);
   if (assigns) return make_stmt(Assign{name, std::move(idx), std::move(rhs)}, s.where);
   return make_stmt(Reduce{name, std::move(idx), std::move(rhs), s.op}, s.where);
+}
+
+void Elaborator::refuse_whole_tensor(const SyntaxStmt& s, const Entry& entry) const {
+  const std::vector<ExprPtr>& shape = entry.type.shape;
+  constexpr size_t kMost = 4;  // dimensions with a letter each
+  if (shape.empty() || shape.size() > kMost) return;
+  const SyntaxExpr& value = *s.value;
+  const Entry* from = value.kind == Kind::kName ? lookup(value.name) : nullptr;
+  const bool of_tensor = from && from->type.is_tensor();
+  if (of_tensor && from->type.shape.size() != shape.size()) return;
+  std::string loops;
+  std::vector<std::string> index;
+  for (size_t k = 0; k < shape.size(); ++k) {
+    index.push_back(unused_name(std::string(1, "ijkl"[k])));
+    loops += quoted("for " + index.back() + " in seq(0, " + str(shape[k]) + "):") + ", and in it ";
+  }
+  const std::string at = "[" + joined(index) + "]";
+  const bool assigns = s.kind == SyntaxStmt::Kind::kAssign;
+  const std::string op = assigns ? "=" : name_of(s.op);
+  throw InputError(
+      s.target->where,
+      quoted(entry.name) + " has " + counted(shape.size(), "dimension") + ", but no index is given",
+      "a statement assigns one element: write " + loops +
+          quoted(entry.name + at + " " + op + " " + written(value) + (of_tensor ? at : "")));
+}
+
+std::string Elaborator::instead_of_reversed(const SyntaxExpr& iter, const SyntaxExpr& range) {
+  if (range.name != "reversed" || range.children.size() != 1) return "";
+  const SyntaxExpr& of = range.children[0];
+  const bool counts = of.kind == Kind::kCall &&
+                      (of.name == "seq" || of.name == "par" || of.name == "range") &&
+                      of.children.size() == 2;
+  if (!counts) return "write a loop that counts up, and `n - 1 - i` where `i` is meant";
+  const ExprPtr from = integer(of.children[0]), to = integer(of.children[1]);
+  const ExprPtr i = read_var(Sym::fresh(iter.name), ScalarType::kIndex);
+  return "loops count up: write `for " + iter.name + " in " + (of.name == "par" ? "par" : "seq") +
+         "(" + str(normalize(from)) + ", " + str(normalize(to)) + "):`, and " +
+         quoted(str(normalize(from + to - int_const(1) - i))) + " where " + quoted(iter.name) +
+         " is meant";
 }
 
 // A loop that counts down, or by more than one: says how it is written instead.
@@ -309,7 +349,9 @@ StmtPtr Elaborator::loop(const SyntaxStmt& s) {
   if (s.target->is_hole()) unknown(*s.target);
   if (range.kind != Kind::kCall || (range.name != "seq" && range.name != "par")) {
     throw InputError(range.where, "a loop runs over `seq(lo, hi)` or `par(lo, hi)`",
-                     range.kind == Kind::kCall && range.name == "range" ? "write `seq(...)`" : "");
+                     range.kind == Kind::kCall && range.name == "range"
+                         ? "write `seq(...)`"
+                         : instead_of_reversed(*s.target, range));
   }
   if (range.children.size() == 3) stepped(*s.target, range);
   if (range.children.size() != 2) {
@@ -325,6 +367,7 @@ StmtPtr Elaborator::loop(const SyntaxStmt& s) {
   Sym iter = Sym::fresh(s.target->name);
   size_t mark = scope_.size();
   bind(iter, Type{ScalarType::kIndex, {}, false}, nullptr);
+  scope_.back().iterates = true;
   Block body = block(s.body);
   scope_.resize(mark);
   LoopMode mode = range.name == "par" ? LoopMode::kPar : LoopMode::kSeq;

@@ -1,5 +1,7 @@
 #include "core/frontend/foreign_syntax.h"
 
+#include <algorithm>
+
 #include "core/base/words.h"
 
 namespace exotune {
@@ -30,6 +32,23 @@ void refuse_power(const SourceLocation& where, const SyntaxExpr& base, const Syn
   std::string hint = "write `pow(" + written(base) + ", " + written(exponent) + ")`, of data";
   if (exponent.kind == Kind::kInt && exponent.integer == 2) hint = "write `" + x + " * " + x + "`";
   throw InputError(where, "there is no power operator", hint);
+}
+
+void refuse_bits_assigned(TokenStream& t, const SyntaxExpr& target, const std::string& op) {
+  const SourceLocation where = t.where(t.next());
+  const std::string x = written(target);
+  std::string hint = "there are no bit operations on data";
+  if (op != "&") {
+    const SyntaxExpr by = parse_expression(t);
+    constexpr int64_t kMost = 30;  // of the bits of an i32
+    if (by.kind == Kind::kInt && 0 <= by.integer && by.integer <= kMost) {
+      const std::string power = std::to_string(int64_t{1} << by.integer);
+      hint = op == "<<" ? "write `" + x + " *= " + power + "`"
+                        : "write `" + x + " /= " + power +
+                              "` where no number is negative: `/` cuts towards zero";
+    }
+  }
+  throw InputError(where, "there is no " + quoted(op + "="), hint);
 }
 
 // Syntax does not know whether the condition is of sizes or of data, so that both ways are said.
@@ -134,6 +153,48 @@ void refuse_more(TokenStream& t, const std::string& text) {
     statements.push_back(next + " = " + written(parse_expression(t)));
   }
   throw InputError(where, "one assignment per statement", on_lines_of_their_own(statements));
+}
+
+namespace {
+
+struct ListOfNumbers {
+  size_t count = 0;
+  bool whole = true;  // integers all
+};
+
+// Behind the bracket, as far as there are numbers.
+ListOfNumbers numbers_of(TokenStream& t) {
+  ListOfNumbers list;
+  t.expect("[");
+  while (!t.at("]")) {
+    const SyntaxExpr e = parse_expression(t);
+    ++list.count;
+    list.whole = list.whole && e.kind == Kind::kInt;
+    if (!t.accept(",")) break;
+  }
+  return list;
+}
+
+constexpr const char* kWriteOut =
+    "whole numbers that stand in subscripts or bounds are in no list: write the loop over them out";
+
+}  // namespace
+
+void refuse_list(TokenStream& t) {
+  const SourceLocation where = t.where();
+  std::string hint = "elements are assigned one by one: `x[0] = 1.0`";
+  if (numbers_of(t).whole) hint += std::string("; ") + kWriteOut;
+  throw InputError(where, "there are no lists of values", hint);
+}
+
+void refuse_constant_list(TokenStream& t, const std::string& name) {
+  const SourceLocation where = t.where();
+  const ListOfNumbers list = numbers_of(t);
+  std::string hint = "values of data are an argument: " +
+                     quoted(name + ": " + (list.whole ? "i32" : "f32") + "[" +
+                            std::to_string(std::max(list.count, size_t{1})) + "]");
+  if (list.whole) hint += std::string("; ") + kWriteOut;
+  throw InputError(where, "there are no lists of values", hint);
 }
 
 void refuse_values(TokenStream& t, const SourceLocation& where, const SyntaxExpr& target) {

@@ -13,6 +13,9 @@ void refuse_dotted(const TokenStream& t, const SyntaxExpr& e);
 /// `base ** exponent`.
 [[noreturn]] void refuse_power(const SourceLocation& where, const SyntaxExpr& base,
                                const SyntaxExpr& exponent);
+/// `target >>= 3`: the stream stands at the `=`, which the lexer does not join.
+[[noreturn]] void refuse_bits_assigned(TokenStream& t, const SyntaxExpr& target,
+                                       const std::string& op);
 /// `c if a else d`.
 [[noreturn]] void refuse_conditional(const SourceLocation& where, const SyntaxExpr& condition);
 
@@ -26,6 +29,10 @@ void refuse_several(TokenStream& t, const SyntaxExpr& first);
 /// `a = c, d` and `a: f32 = c, b: f32 = d`: the stream stands at the comma behind the first of
 /// them, which is written `text`.
 [[noreturn]] void refuse_more(TokenStream& t, const std::string& text);
+/// `[1.0, 2.0]`: the stream stands at the bracket.
+[[noreturn]] void refuse_list(TokenStream& t);
+/// `NAME = [1, 2]` outside of procedures.
+[[noreturn]] void refuse_constant_list(TokenStream& t, const std::string& name);
 /// `target: f32[4] = ...`: the stream stands behind the `=`.
 [[noreturn]] void refuse_values(TokenStream& t, const SourceLocation& where,
                                 const SyntaxExpr& target);

@@ -14,23 +14,19 @@ constexpr std::array<std::string_view, 20> kKeywords = {
     "or",  "not", "True", "False", "None", "from", "import", "while",  "return", "lambda"};
 
 // Longest first among those that share a first character.
-constexpr std::array<std::string_view, 30> kOperators = {
-    "**", "//", "->", "+=", "-=", "*=", "/=", "==", "!=", "<=", ">=", ":=", "+", "-", "*",
-    "/",  "%",  "<",  ">",  "=",  "(",  ")",  "[",  "]",  "{",  "}",  ",",  ":", ".", ";"};
+// `<<`, `>>` and `&` are read, and refused where their operands are known.
+constexpr std::array<std::string_view, 33> kOperators = {
+    "**", "//", "->", "+=", "-=", "*=", "/=", "==", "!=", "<=", ">=",
+    ":=", "<<", ">>", "&",  "+",  "-",  "*",  "/",  "%",  "<",  ">",
+    "=",  "(",  ")",  "[",  "]",  "{",  "}",  ",",  ":",  ".",  ";"};
 
 // What other languages have and this one does not, with what to write instead.
-constexpr const char* kNoBits =
-    "there are no bit operations on data: of an unsigned byte `q / 16` is `q >> 4`, and "
-    "`q - 16 * (q / 16)` is `q & 15`; of sizes `n / 4` is `n >> 2`";
-constexpr std::array<std::pair<std::string_view, const char*>, 9> kForeign = {{
-    {"<<", kNoBits},
-    {">>", kNoBits},
+constexpr std::array<std::pair<std::string_view, const char*>, 6> kForeign = {{
     {"&&", "write `and`"},
     {"||", "write `or`"},
-    {"&",
-     "write `and` between conditions; there are no bit operations on data, of an unsigned byte "
-     "`q - 16 * (q / 16)` is `q & 15`"},
-    {"|", "write `or` between conditions; there are no bit operations on data"},
+    {"|",
+     "write `or` between conditions; there are no bit operations on data, where bits that are "
+     "never both set add up: `a + b`"},
     {"^", "write `!=` between conditions; there are no bit operations on data"},
     {"~", "write `not` before a condition; there are no bit operations on data"},
     {"!", "write `not` or `!=`"},
@@ -112,6 +108,12 @@ class Lexer {
       if (cur() == '\0') nul();
       ++pos_;
     }
+  }
+  /// A token that whoever reads it refuses: texts go on behind it.
+  void wrong(size_t start, size_t length, const std::string& message, const std::string& hint) {
+    Token& t = push(Token::Kind::kWrong, start, length);
+    t.error = std::make_shared<const InputError>(location(t), message, hint);
+    pos_ = start + length;
   }
   [[noreturn]] void nul() const { throw InputError(here(), "the text contains a NUL character"); }
 
@@ -238,16 +240,20 @@ class Lexer {
     const bool not_equal = rest.starts_with("!=");
     for (const auto& [o, instead] : kForeign) {
       if (rest.starts_with(o) && !not_equal)
-        throw InputError(here(), "unexpected `" + std::string(o) + "`", instead);
+        return wrong(pos_, o.size(), "unexpected `" + std::string(o) + "`", instead);
     }
     for (std::string_view o : kOperators) {
       if (rest.starts_with(o)) return op(o);
     }
     if (cur() == '@') return op("@");
     unsigned char u = static_cast<unsigned char>(cur());
-    if (u >= 0x80) throw InputError(here(), "a character that is not ASCII outside a string");
+    if (u >= 0x80) {
+      size_t end = pos_;
+      while (end < text_.size() && static_cast<unsigned char>(text_[end]) >= 0x80) ++end;
+      return wrong(pos_, end - pos_, "a character that is not ASCII outside a string", "");
+    }
     if (u < 0x20 || u == 0x7f) throw InputError(here(), "a control character in the text");
-    throw InputError(here(), std::string("unexpected character `") + cur() + "`");
+    wrong(pos_, 1, std::string("unexpected character `") + cur() + "`", "");
   }
   // Open brackets are kept with their places: an unclosed one is reported where it was opened,
   // which is where the mistake is, not at the end of the text.
@@ -296,7 +302,7 @@ class Lexer {
         if (cur() != '_') digits.text += cur();
     } else {
       digits = decimal_digits();
-      if (is_name_char(cur())) refuse_word(at, start, digits.is_float);
+      if (is_name_char(cur())) return refuse_word(start, digits.is_float);
     }
     if (digits.is_float)
       push(Token::Kind::kFloat, start, pos_ - start).number = float_value(at, digits.text);
@@ -331,7 +337,7 @@ class Lexer {
   }
 
   // A number that goes on as a name: `8x`, or C's `1.0f`.
-  [[noreturn]] void refuse_word(const SourceLocation& at, size_t start, bool is_float) {
+  void refuse_word(size_t start, bool is_float) {
     while (is_name_char(cur())) ++pos_;
     const std::string word(text_.substr(start, pos_ - start));
     std::string hint;
@@ -340,7 +346,7 @@ class Lexer {
     else if (word.back() == 'f' || word.back() == 'F')
       hint = "numbers take their type from where they stand: write `" +
              word.substr(0, word.size() - 1) + "`";
-    throw InputError(at, "`" + word + "` is neither a number nor a name", hint);
+    wrong(start, word.size(), "`" + word + "` is neither a number nor a name", hint);
   }
 
   static double float_value(const SourceLocation& at, std::string digits) {

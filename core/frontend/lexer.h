@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,7 @@ struct Token {
     kNewline,  // the end of a line that is not empty, outside of brackets
     kIndent,   // before the first line that is further in
     kDedent,   // one for each block that ends
+    kWrong,    // `1.0f`, `&&`, `?`: an error for whoever reads it, and none for what is skipped
     kEnd       // once, and for ever after
   };
   Kind kind = Kind::kEnd;
@@ -36,6 +38,7 @@ struct Token {
   double number = 0;      // kFloat
   int line = 1, column = 1;
   bool in_for = false;  // kString: of a `for` block, so that `$name` is a placeholder
+  std::shared_ptr<const InputError> error;  // kWrong
 };
 
 /// The first `$name` or `${name}` of a text; empty: there is none.
@@ -59,7 +62,8 @@ void lex(std::string_view text, std::shared_ptr<const std::string> file, std::ve
 /// the stream. Construction throws InputError for text that has no tokens (NUL, unterminated
 /// string, 65-bit integer, inconsistent indentation). Made at once and kept: a cursor that looks
 /// ahead costs nothing, and `for` blocks can be expanded in place. Cost: linear in the text, but
-/// for expanded blocks.
+/// for expanded blocks. A token that is wrong by itself throws when it is looked at, so that only
+/// the procedure in which it stands is refused.
 class TokenStream {
  public:
   TokenStream(std::string_view text, const std::string& file);
@@ -79,7 +83,8 @@ class TokenStream {
   static bool is(const Token& t, std::string_view op_or_keyword);
   /// Where the stream stands, for skip_declaration.
   size_t position() const { return pos_; }
-  /// Stands behind the declaration that has its first line at `position`, and behind its block.
+  /// Stands behind the declaration that has its first line at `position`, and behind its block;
+  /// where that is missing, at the next `@` or `def` of a line's beginning. Looks at no token.
   void skip_declaration(size_t position);
 
   /// With the file's name shared, not copied.

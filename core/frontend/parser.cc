@@ -6,6 +6,7 @@
 
 #include "core/frontend/declarations.h"
 #include "core/frontend/elaborate.h"
+#include "core/frontend/foreign_syntax.h"
 
 namespace exotune {
 namespace {
@@ -110,6 +111,7 @@ class ModuleParser {
     std::string name(t_.expect_name("a constant's name").text);
     t_.expect("=");
     // Earlier constants may stand in the value; arguments of procedures may not.
+    if (t_.at("[")) refuse_constant_list(t_, name);
     Elaborator names(globals_);
     const SyntaxExpr value = parse_expression(t_);
     if (names.looks_like_data(value).value_or(false)) {

@@ -91,6 +91,8 @@ PatternExpr convert(const SyntaxExpr& e) {
       }
       return all;
     }
+    case Kind::kBits:
+      throw InputError(e.where, "there is no `" + e.name + "` in procedures");
     case Kind::kSubscript:
       p.kind = PatternExpr::Kind::kRead;
       p.name = e.name;

@@ -6,8 +6,9 @@
 #include "core/frontend/foreign_syntax.h"
 
 // Recursive descent over tokens, one function a level of precedence, lowest last: or, and, not,
-// comparison, sum, product, sign, primary. Syntax only: what names mean is elaborate.cc's affair.
-// Every error is thrown where the offending token stands, with the form that would be accepted.
+// comparison, bits, sum, product, sign, primary. Syntax only: what names mean is elaborate.cc's
+// affair. Every error is thrown where the offending token stands, with the form that would be
+// accepted.
 namespace exotune {
 namespace {
 
@@ -129,9 +130,7 @@ SyntaxExpr parse_primary(TokenStream& t) {
       if (is_keyword(token.text)) break;
       return parse_name(t);
     case Token::Kind::kOp:
-      if (t.at("["))
-        throw InputError(where, "there are no lists of values",
-                         "elements are assigned one by one: `x[0] = 1.0`");
+      if (t.at("[")) refuse_list(t);
       if (t.accept("(")) {
         SyntaxExpr e = parse_or(t);
         if (t.at(","))
@@ -215,6 +214,29 @@ SyntaxExpr parse_sum(TokenStream& t) {
   return e;
 }
 
+// What Python has between sums and comparisons: the operands say what is written instead, and whose
+// they are is known later.
+SyntaxExpr bits(TokenStream& t, SyntaxExpr lhs, SyntaxExpr (*operand)(TokenStream&)) {
+  SyntaxExpr e = node(Kind::kBits, t.where());
+  e.name = std::string(t.next().text);
+  if (t.at("=")) refuse_bits_assigned(t, lhs, e.name);
+  e.children.push_back(std::move(lhs));
+  e.children.push_back(operand(t));
+  return finished(std::move(e));
+}
+
+SyntaxExpr parse_shift(TokenStream& t) {
+  SyntaxExpr e = parse_sum(t);
+  while (t.at("<<") || t.at(">>")) e = bits(t, std::move(e), parse_sum);
+  return e;
+}
+
+SyntaxExpr parse_bits(TokenStream& t) {
+  SyntaxExpr e = parse_shift(t);
+  while (t.at("&")) e = bits(t, std::move(e), parse_shift);
+  return e;
+}
+
 std::optional<BinOpKind> comparison(const TokenStream& t) {
   if (t.at("<")) return BinOpKind::kLt;
   if (t.at("<=")) return BinOpKind::kLe;
@@ -226,7 +248,7 @@ std::optional<BinOpKind> comparison(const TokenStream& t) {
 }
 
 SyntaxExpr parse_comparison(TokenStream& t) {
-  SyntaxExpr first = parse_sum(t);
+  SyntaxExpr first = parse_bits(t);
   std::optional<BinOpKind> op = comparison(t);
   if (!op) return first;
   SyntaxExpr e = node(Kind::kCompare, t.where());
@@ -235,7 +257,7 @@ SyntaxExpr parse_comparison(TokenStream& t) {
   for (; op; op = comparison(t)) {
     t.next();
     e.ops.push_back(*op);
-    e.children.push_back(parse_sum(t));
+    e.children.push_back(parse_bits(t));
   }
   return finished(std::move(e));
 }

@@ -26,6 +26,7 @@ struct SyntaxExpr {
     kNot,        // not children[0]
     kBinary,     // children[0] op children[1]; arithmetic and logic
     kCompare,    // children[0] ops[0] children[1] ops[1] children[2] ...
+    kBits,       // children[0] name children[1]: `<<`, `>>` or `&`, to be refused with its operands
     kSubscript,  // name[access...]
     kCall,       // name(children...)
     kAttribute,  // name.field
@@ -36,7 +37,7 @@ struct SyntaxExpr {
   };
   Kind kind = Kind::kName;
   SourceLocation where;            // of its first token; of a binary one, of the operator
-  std::string name, field;         // kName, kSubscript, kCall, kAttribute
+  std::string name, field;         // kName, kSubscript, kCall, kAttribute, kBits
   int64_t integer = 0;             // kInt, kBool
   double number = 0;               // kFloat
   BinOpKind op = BinOpKind::kAdd;  // kBinary
@@ -54,6 +55,8 @@ struct SyntaxExpr {
 std::string written(const SyntaxExpr& e);
 /// The same where anything may stand around it: `(a + b)`, `x[i]`.
 std::string written_operand(const SyntaxExpr& e);
+/// The same where a sum begins with it: `a + b`, `(a < b)`.
+std::string written_term(const SyntaxExpr& e);
 
 /// What stands after a colon: `f32`, `f32[n, 4] @ DRAM`, `[f32][n]`, `size`.
 struct SyntaxType {

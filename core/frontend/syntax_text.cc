@@ -10,12 +10,13 @@ namespace {
 using Kind = SyntaxExpr::Kind;
 
 // As the grammar's levels, lowest first.
-constexpr int kNotLevel = 3, kComparisonLevel = 4, kUnaryLevel = 7, kPrimaryLevel = 8;
+constexpr int kNotLevel = 3, kComparisonLevel = 4, kMaskLevel = 5, kShiftLevel = 6, kSumLevel = 7,
+              kProductLevel = 8, kUnaryLevel = 9, kPrimaryLevel = 10;
 
 int level_of(BinOpKind op) {
   if (op == BinOpKind::kOr) return 1;
   if (op == BinOpKind::kAnd) return 2;
-  return op == BinOpKind::kAdd || op == BinOpKind::kSub ? 5 : 6;
+  return op == BinOpKind::kAdd || op == BinOpKind::kSub ? kSumLevel : kProductLevel;
 }
 
 int level_of(const SyntaxExpr& e) {
@@ -26,6 +27,8 @@ int level_of(const SyntaxExpr& e) {
       return kNotLevel;
     case Kind::kCompare:
       return kComparisonLevel;
+    case Kind::kBits:
+      return e.name == "&" ? kMaskLevel : kShiftLevel;
     case Kind::kNegate:
       return kUnaryLevel;
     case Kind::kInt:
@@ -68,6 +71,9 @@ std::string bare(const SyntaxExpr& e) {
     case Kind::kBinary:
       return text_of(e.children[0], level_of(e.op)) + " " + name_of(e.op) + " " +
              text_of(e.children[1], level_of(e.op) + 1);
+    case Kind::kBits:
+      return text_of(e.children[0], level_of(e)) + " " + e.name + " " +
+             text_of(e.children[1], level_of(e) + 1);
     case Kind::kCompare: {
       std::string out = text_of(e.children[0], kComparisonLevel + 1);
       for (size_t k = 0; k < e.ops.size(); ++k)
@@ -106,5 +112,7 @@ std::string written(const SyntaxType& type) {
 }
 
 std::string written_operand(const SyntaxExpr& e) { return text_of(e, kPrimaryLevel); }
+
+std::string written_term(const SyntaxExpr& e) { return text_of(e, kSumLevel); }
 
 }  // namespace exotune

@@ -61,6 +61,10 @@ void TokenStream::splice(const Token& t, const Bindings& names, std::vector<Toke
     throw InputError(where(t), "`" + std::string(t.text) + "` is `" + std::string(text) +
                                    "` here: " + e.diagnostic().message.str());
   }
+  for (const Token& m : made)
+    if (m.kind == Token::Kind::kWrong)
+      throw InputError(where(t), "`" + std::string(t.text) + "` is `" + std::string(text) +
+                                     "` here: " + m.error->diagnostic().message.str());
   made.pop_back();  // the end of the text
   if (!made.empty() && made.back().kind == Token::Kind::kNewline) made.pop_back();
   for (Token& m : made) {
@@ -97,22 +101,37 @@ void TokenStream::expand_block(const std::vector<Bindings>& passes) {
   tokens_.insert(first, std::make_move_iterator(out.begin()), std::make_move_iterator(out.end()));
 }
 
+// What is skipped may be wrong: tokens are not looked at by peek().
 void TokenStream::skip_declaration(size_t position) {
+  using Kind = Token::Kind;
   pos_ = position;
-  while (!at(Token::Kind::kNewline) && !at(Token::Kind::kEnd)) next();
-  accept(Token::Kind::kNewline);
-  if (!at(Token::Kind::kIndent)) return;
-  int depth = 0;
-  do {
-    depth += at(Token::Kind::kIndent);
-    depth -= at(Token::Kind::kDedent);
-    next();
-  } while (depth > 0 && !at(Token::Kind::kEnd));
+  const auto kind = [&] { return tokens_[pos_].kind; };
+  const auto skip_line = [&] {
+    while (kind() != Kind::kNewline && kind() != Kind::kEnd) ++pos_;
+    if (kind() == Kind::kNewline) ++pos_;
+  };
+  const auto skip_block = [&] {
+    int depth = 0;
+    do {
+      depth += kind() == Kind::kIndent;
+      depth -= kind() == Kind::kDedent;
+      ++pos_;
+    } while (depth > 0 && kind() != Kind::kEnd);
+  };
+  skip_line();
+  if (kind() == Kind::kIndent) return skip_block();
+  // `def f(x: f32):` and no block: what stands below was meant to be one.
+  const bool no_block = pos_ >= 2 && is(tokens_[pos_ - 2], ":");
+  while (no_block && kind() != Kind::kEnd && kind() != Kind::kDedent && !is(tokens_[pos_], "@") &&
+         !is(tokens_[pos_], "def"))
+    kind() == Kind::kIndent ? skip_block() : skip_line();
 }
 
 // Past the end there is the end: parsers look ahead without asking how much is left.
 const Token& TokenStream::peek(int ahead) const {
-  return tokens_[std::min(pos_ + ahead, tokens_.size() - 1)];
+  const Token& t = tokens_[std::min(pos_ + ahead, tokens_.size() - 1)];
+  if (t.kind == Token::Kind::kWrong) throw InputError(*t.error);
+  return t;
 }
 const Token& TokenStream::next() {
   const Token& t = tokens_[pos_];

@@ -11,9 +11,11 @@ using testing::parse;
 
 const std::string kHead =
     "PI = 3.5\n"
+    "W = 4\n"
     "@proc\n"
     "def f(N: size, M: size, x: f32[N], y: f32[N], m: f32[N, M], a: i32[N], b: i8[N],\n"
-    "      h: i16[N], d: f64[N]):\n"
+    "      h: i16[N], d: f64[N], u: ui8[N]):\n"
+    "    assert N < 1000000\n"
     "    for i in seq(0, N):\n";
 
 std::string in_loop(const std::string& lines) { return kHead + "        " + lines + "\n"; }
@@ -64,6 +66,24 @@ TEST(Suggestions, of_values_are_accepted) {
       {"y[i]", "sqrt(a[i])", "sqrt(f32(a[i]))"},
       {"y[i]", "log(i32(b[i]) + 1)", "log(f32(b[i]) + 1)"},
       {"y[i]", "fmax(x[i], a[i])", "fmax(x[i], f32(a[i]))"},
+      {"a[i]", "(x[i] < y[i]) and 1.0 <= x[i]", "select(x[i], y[i], select(x[i], 1.0, 0, 1), 0)"},
+      {"a[i]", "not (x[i] < y[i] or x[i] > 2.0)", "select(x[i], y[i], 0, select(2.0, x[i], 0, 1))"},
+      {"y[i]", "0.0 < x[i] < y[i]", "select(0.0, x[i], select(x[i], y[i], 1, 0), 0)"},
+      {"y[i]", "x[i] == y[i]", "select(x[i], y[i], 0, select(y[i], x[i], 0, 1))"},
+      {"y[i]", "select(x[i] < y[i] and x[i] != 0.0, y[i], 2.0)",
+       "select(x[i], y[i], select(x[i], 0.0, y[i], select(0.0, x[i], y[i], 2.0)), 2.0)"},
+      {"h[i]", "(h[i] + 4) >> 3", "(h[i] + 4 + 16384) / 8 - 2048"},
+      {"b[i]", "b[i] >> 1", "(b[i] + 64) / 2 - 32"},
+      {"a[i]", "(a[i] - 1) * 3 >> 2", "((a[i] - 1) * 3 + 1073741824) / 4 - 268435456"},
+      {"a[i]", "a[i] >> 31", "select(a[i], 0, -1, 0)"},
+      {"u[i]", "(u[i] + 1) >> W", "(u[i] + 1) / 16"},
+      {"u[i]", "u[i] & 15", "u[i] - 16 * (u[i] / 16)"},
+      {"h[i]", "h[i] & 7", "h[i] + 16384 - 8 * ((h[i] + 16384) / 8)"},
+      {"u[i]", "u[i] << 2", "u[i] * 4"},
+      {"a[i]", "u[i] << 8", "i32(u[i]) * 256"},
+      {"y[i]", "(N - i) >> 2", "f32((N - i) / 4)"},
+      {"a[i]", "i & 1", "i32(i % 2)"},
+      {"a[i]", "1 << W", "16"},
       {"y[i]", "hypot(x[i], f64(a[i]))", "hypot(f64(x[i]), f64(a[i]))"},
       {"a[i]", "select(y[i], x[i], i32(i), a[i])", "select(y[i], x[i], f32(i), f32(a[i]))"}};
   for (const Value& v : values) {
@@ -169,6 +189,61 @@ TEST(Suggestions, of_several_statements_on_a_line_are_accepted) {
   }
   EXPECT_NE(said(in_loop("x[i], y[i] = y[i], x[i]")).find("keeps what is overwritten"),
             std::string::npos);
+}
+
+TEST(Suggestions, of_shifts_of_indices_are_accepted) {
+  EXPECT_EQ(suggested(in_loop("y[i >> 1] = x[(i & 3) << 1]")).at(0), "i / 2");
+  EXPECT_EQ(suggested(in_loop("y[i / 2] = x[(i & 3) << 1]")).at(0), "i % 4");
+  EXPECT_EQ(suggested(in_loop("y[i / 2] = x[(i % 4) << 1]")).at(0), "(i % 4) * 2");
+}
+
+TEST(Suggestions, of_stages_are_accepted) {
+  const std::string stages = in_loop("for j in seq(0, M):\n            y[2 * M * i + j] = x[i]");
+  const std::vector<std::string> words = suggested(stages);
+  ASSERT_EQ(words.size(), 4u);
+  EXPECT_EQ(words[0], "2 * M");
+  EXPECT_EQ(words[2], "def f_$L(...)");
+  EXPECT_EQ(said(words[1] +
+                 "\n    @proc\n    def f_$L(G: size, x: f32[G], y: f32[2 * $L * G]):\n"
+                 "        for g in seq(0, G):\n            for j in seq(0, $L):\n"
+                 "                y[2 * " +
+                 words[3] + " * g + j] = x[g]\n"),
+            "accepted");
+}
+
+TEST(Suggestions, of_copies_of_arrays_are_accepted) {
+  std::vector<std::string> words = suggested(in_loop("x = y"));
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_EQ(said(in_loop(words[0] + "\n            " + words[1])), "accepted");
+  words = suggested(in_loop("m = 0.0"));
+  ASSERT_EQ(words.size(), 3u);
+  EXPECT_EQ(said(in_loop(words[0] + "\n            " + words[1] + "\n                " + words[2])),
+            "accepted");
+  EXPECT_EQ(suggested(in_loop("x += y")).at(1), "x[i1] += y[i1]");
+}
+
+TEST(Suggestions, of_loops_that_count_down_are_accepted) {
+  const std::vector<std::string> words =
+      suggested(in_loop("for t in reversed(seq(2, N)):\n            y[t] = x[t]"));
+  ASSERT_EQ(words.size(), 3u);
+  EXPECT_EQ(said(in_loop(words[0] + "\n            y[" + words[1] + "] = x[" + words[1] + "]")),
+            "accepted");
+}
+
+// Where a number of the suggestion rounds, it says from where on.
+TEST(Suggestions, say_where_a_floating_type_holds_some_only) {
+  EXPECT_NE(said(in_loop("a[i] = select(y[i], x[i], i32(i), a[i])")).find("up to 16777216"),
+            std::string::npos);
+  EXPECT_EQ(said(in_loop("a[i] = select(y[i], x[i], h[i], b[i])")).find("up to"),
+            std::string::npos);
+}
+
+// Shifts of negative numbers are of the floor, and so is what stands for them.
+TEST(Suggestions, of_shifts_are_right_for_negative_numbers) {
+  for (int x = -64; x < 64; ++x) {
+    EXPECT_EQ((x + 64) / 8 - 8, x >> 3);
+    EXPECT_EQ(x + 64 - 8 * ((x + 64) / 8), x & 7);
+  }
 }
 
 TEST(Suggestions, of_windows_are_accepted) {

@@ -23,10 +23,15 @@ TEST(Warnings, a_product_of_narrow_integers_that_is_stored_wider) {
   EXPECT_EQ(
       said_of("w[i] += b[i] * b[i]"),
       "t.exo:3:22: warning: `b[i] * b[i]` is computed in i8, where it may wrap, and only then "
-      "becomes i32\nhint: `i32(b[i]) * i32(b[i])` is computed in i32\n");
-  EXPECT_EQ(said_of("x[i] = fmax(u[i] - 1, 0)"),
-            "t.exo:3:16: warning: `fmax(u[i] - 1, 0)` is computed in ui8, where it may wrap, and "
-            "only then becomes f32\nhint: `fmax(f32(u[i]) - 1, 0)` is computed in f32\n");
+      "becomes i32\nhint: `i32(b[i]) * i32(b[i])` is computed in i32; where it never wraps, a "
+      "scalar "
+      "says so: `t: i8 = b[i] * b[i]`, and `t` for it\n");
+  EXPECT_EQ(said_of("t: i8 = b[i] * b[i]\n        w[i] += t"), "");
+  EXPECT_EQ(
+      said_of("x[i] = fmax(u[i] - 1, 0)"),
+      "t.exo:3:16: warning: `fmax(u[i] - 1, 0)` is computed in ui8, where it may wrap, and "
+      "only then becomes f32\nhint: `fmax(f32(u[i]) - 1, 0)` is computed in f32; where it never "
+      "wraps, a scalar says so: `t: ui8 = fmax(u[i] - 1, 0)`, and `t` for it\n");
 }
 
 TEST(Warnings, a_negative_byte_that_is_added_to_a_wider_sum) {
