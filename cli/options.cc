@@ -12,10 +12,20 @@ std::string list(const std::vector<std::string>& words) {
   return text.empty() ? "none" : text;
 }
 
+// The name that was meant: one that has no value yet, since the others were given theirs.
+std::string meant(const std::string& name, const Sizes& given,
+                  const std::vector<std::string>& names) {
+  std::vector<std::string> open;
+  for (const std::string& each : names)
+    if (given.count(each) == 0) open.push_back(each);
+  if (const std::string near = nearest(name, open); !near.empty()) return near;
+  return open.size() == 1 ? open.front() : "";
+}
+
 void check_names(const Sizes& sizes, const std::vector<std::string>& names, bool partial) {
   for (const auto& [name, value] : sizes) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-    const std::string near = nearest(name, names);
+    const std::string near = meant(name, sizes, names);
     throw InputError({}, "--size: the kernel has no size '" + name + "'",
                      near.empty() ? "its sizes: " + list(names) : "did you mean '" + near + "'?");
   }

@@ -28,11 +28,12 @@ bool leading_number(const std::string& text, double& value, std::string& rest) {
   return true;
 }
 
-int64_t positive_integer(const std::string& option, const std::string& text,
-                         const std::string& hint, const SourceLocation& where = {}) {
+int64_t positive_integer(const std::string& option, const std::string& text, std::string hint,
+                         const SourceLocation& where = {}) {
   int64_t value = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end && value <= 0) hint = "sizes and steps are 1 or more";
   if (error != std::errc() || stop != end || value <= 0)
     refuse(option, "not a positive integer:", text, hint, where);
   return value;

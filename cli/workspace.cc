@@ -10,6 +10,7 @@
 #include "core/base/hashing.h"
 #include "core/base/words.h"
 #include "core/frontend/schedule.h"
+#include "core/ir/callees.h"
 #include "core/ir/printer.h"
 #include "cost/work.h"
 
@@ -228,7 +229,6 @@ const RefusedProc* refused_of(const Module& module, const std::string& name) {
 Module Workspace::module(const std::string& path) {
   Module module = parse_accepted(read_text_file(path), path, targets_.importer());
   check_each(module);
-  warn_of(module);
   return module;
 }
 
@@ -243,11 +243,20 @@ void Workspace::warn_of_refused(const KernelInput& input) {
 }
 
 // What an instruction does is its machine's affair.
-void Workspace::warn_of(const Module& module) {
-  for (const ProcPtr& proc : module.user_procs())
-    for (const Diagnostic& warning : warnings(*proc))
-      if (std::string text = warning.str("warning"); warned_.insert(text).second)
-        std::fputs(text.c_str(), stderr);
+void Workspace::warn_of(const ProcPtr& proc) {
+  if (proc->instr) return;
+  for (const Diagnostic& warning : warnings(*proc))
+    if (std::string text = warning.str("warning"); warned_.insert(text).second)
+      std::fputs(text.c_str(), stderr);
+}
+
+void Workspace::warn_of(const KernelInput& input) {
+  if (input.proc == nullptr) {
+    for (const ProcPtr& proc : input.module.user_procs()) warn_of(proc);
+    return;
+  }
+  for (const ProcPtr& callee : procs_called(*input.proc)) warn_of(callee);
+  warn_of(input.proc);
 }
 
 // A name of the table, or a file with a procedure; a name that is neither gets the nearest of both.
@@ -266,10 +275,13 @@ KernelInput Workspace::kernel(const std::string& text, bool all_procs) {
     input.module = module(input.entry->file.string());
     if (!input.module.refused.empty()) refuse(input.module);
     input.proc = choose(input.module, {input.entry->file.string(), input.entry->proc}, false);
+    warn_of(input);
     return input;
   }
   const FileAndProc wanted = split_file_and_proc(text);
-  return of_file(module(wanted.file), wanted, all_procs);
+  input = of_file(module(wanted.file), wanted, all_procs);
+  warn_of(input);
+  return input;
 }
 
 KernelInput Workspace::of_file(Module module, const FileAndProc& wanted, bool all_procs) {
@@ -287,6 +299,13 @@ KernelInput Workspace::of_file(Module module, const FileAndProc& wanted, bool al
 
 KernelInput Workspace::kernel(const std::string& text, const std::string& script,
                               const std::string& script_file) {
+  KernelInput input = of_script(text, script, script_file);
+  warn_of(input);
+  return input;
+}
+
+KernelInput Workspace::of_script(const std::string& text, const std::string& script,
+                                 const std::string& script_file) {
   KernelInput input;
   FileAndProc wanted = split_file_and_proc(text);
   if (text.ends_with(".exo") && !einsum_of(text)) {

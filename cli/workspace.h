@@ -67,11 +67,15 @@ class Workspace {
                      const std::string& script_file);
 
  private:
-  /// A file's procs, checked: the accepted ones and the refused ones; what they hardly mean is said
-  /// once on stderr.
+  /// A file's procs, checked: the accepted ones and the refused ones.
   Module module(const std::string& path);
   KernelInput of_file(Module module, const FileAndProc& wanted, bool all_procs);
-  void warn_of(const Module& module);
+  KernelInput of_script(const std::string& text, const std::string& script,
+                        const std::string& script_file);
+  /// What the kernel and those that it calls hardly mean, or all of the file where none is picked,
+  /// is said once on stderr.
+  void warn_of(const KernelInput& input);
+  void warn_of(const ProcPtr& proc);
   /// What is refused in the file of a kernel is said once on stderr: nobody asked for it.
   void warn_of_refused(const KernelInput& input);
 

@@ -218,7 +218,12 @@ const std::vector<WrongInput>& wrong_inputs() {
        {{"a.exo", kAxpy}, {"a.sched", "p = axpy\n"}},
        {"verify", "a.exo", "a.sched", "--size", "n=0"},
        2,
-       {"not a positive integer: '0'"}},
+       {"not a positive integer: '0'", "1 or more"}},
+      {"size_of_another_name_when_one_is_given",
+       {{"t.exo", "@proc\ndef f(B: size, R: size, x: f32[B, R]):\n    pass\n"}},
+       {"kernel", "t.exo", "--size", "R=4,N=5"},
+       2,
+       {"the kernel has no size 'N'", "did you mean 'B'?"}},
       // --- files ---
       {"missing_file",
        {{"axpy.exo", kAxpy}},
@@ -459,6 +464,23 @@ TEST(Warnings, of_a_program_are_said_once_and_end_nothing) {
   EXPECT_EQ(result.err.find("sum.exo:3:19: warning: `x[i] * x[i]` is computed in i8"), 0u)
       << result.err;
   EXPECT_EQ(result.err.find("warning"), result.err.rfind("warning")) << result.err;
+}
+
+TEST(Warnings, of_procs_that_are_neither_picked_nor_called_are_not_said) {
+  const CommandHarness harness("warned_elsewhere");
+  const auto square = [](const std::string& name, const std::string& more) {
+    return "def " + name + "(x: i8, y: i32):\n    y += x * x\n" + more;
+  };
+  harness.write("a.exo", square("called", "") + square("alone", "") +
+                             square("f", "    called(x, y)\n") + kRefused);
+  harness.write("a.sched", "p = f\n");
+  for (const Words& arguments :
+       {Words{"schedule", "a.exo:f"}, Words{"schedule", "a.exo", "a.sched"}}) {
+    const std::string said = harness.run(arguments).err;
+    EXPECT_NE(said.find("a.exo:2:12: warning"), std::string::npos) << said;
+    EXPECT_EQ(said.find("a.exo:4:12: warning"), std::string::npos) << said;
+    EXPECT_NE(said.find("a.exo:6:12: warning"), std::string::npos) << said;
+  }
 }
 
 TEST(Warnings, of_procs_that_nobody_asked_for_leave_the_others) {
