@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <set>
 
 #include "cli/quantities.h"
 #include "core/ir/callees.h"
+#include "core/ir/printer.h"
 #include "core/library/step.h"
 #include "search/outline/blockers.h"
 
@@ -149,6 +151,36 @@ std::string step_and_reason(const std::string& text) {
   return text.substr(0, step) + ": " + text.substr(step + 1, text.find('\n', step + 1) - step - 1);
 }
 
+bool is_word_char(char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; }
+
+std::set<std::string> words_of(const std::string& text) {
+  std::set<std::string> out;
+  for (size_t at = 0; at < text.size(); ++at) {
+    const size_t from = at;
+    while (at < text.size() && is_word_char(text[at])) ++at;
+    if (at > from) out.insert(text.substr(from, at - from));
+  }
+  return out;
+}
+
+// Whether what a refusal puts between quotes are names of the program: a loop that a step made,
+// `io` of `i`, is in no text that the user has.
+bool speaks_of(const std::string& refusal, const std::set<std::string>& program) {
+  const std::string reason = refusal.substr(refusal.find('\n') + 1);
+  for (size_t at = 0; at < reason.size(); ++at) {
+    const bool opens =
+        reason[at] == '`' || (reason[at] == '\'' && (at == 0 || reason[at - 1] == ' '));
+    const size_t end = opens ? reason.find(reason[at], at + 1) : std::string::npos;
+    if (end == std::string::npos) continue;
+    for (const std::string& word : words_of(reason.substr(at + 1, end - at - 1)))
+      if (word != "_" && !std::isdigit(static_cast<unsigned char>(word[0])) &&
+          program.count(word) == 0)
+        return false;
+    at = end;
+  }
+  return true;
+}
+
 // Why nothing beat the loops as written, in the words of their own text: what keeps vectors from
 // them, and the steps that were refused.
 // Steps are counted by reason and the most frequent told: a user who knows the loops sees what to
@@ -167,7 +199,9 @@ std::string why_as_written(const TuneRequest& request, const TuneResult& result)
                        where.empty() ? "" : where + ": ", b.loop, b.why, 100 * b.share, b.instead);
   }
   shown = 0;
+  const std::set<std::string> program = words_of(exotune::str(*request.proc));
   for (const auto& [op, reason] : result.statistics.reasons) {
+    if (!speaks_of(reason, program)) continue;
     if (shown++ == kMost) break;
     out += "refused  " + step_and_reason(reason) + "\n";
   }

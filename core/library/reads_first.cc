@@ -85,7 +85,8 @@ ProcPtr one_loop(ProcPtr p, const Path& path, const VectorUnit& unit, int64_t ve
   const std::optional<int64_t> extent = literal_extent(*find_loop(p, path));
   const int64_t together = vectors * unit.lanes;
   if (extent && *extent < together)
-    throw SchedulingError("read_then_write: the loop over `" + name + "` is shorter than " +
+    throw SchedulingError("read_then_write: the loop over `" + name + "`, of " +
+                          std::to_string(*extent) + " iterations, is shorter than " +
                           std::to_string(vectors) + " vectors");
   p = reads_in_front(p, path);
   p = divide_loop(p, at(p, path), together, {name + "o", name + "u"},

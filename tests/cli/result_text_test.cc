@@ -35,6 +35,30 @@ def scaled(s: f64, x: f64[8], y: f64[1]):
   EXPECT_EQ(text().find("over 100 %"), std::string::npos) << text();
 }
 
+// Loops that a step made are in no text that the user has.
+TEST(ResultText, refusals_are_told_in_names_of_the_program) {
+  TuneRequest request;
+  request.target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
+  request.proc = parse_module(
+                     "@proc\ndef f(n: size, x: f32[n]):\n    for i in seq(0, n):\n"
+                     "        x[i] = x[i] * 3.0\n",
+                     "f.exo")
+                     .procs.at(0);
+  request.sizes = {{"n", 50}};
+  TuneResult result;
+  result.winner = request.proc;
+  result.as_written = true;
+  result.seconds = 1e-3;
+  result.statistics.reasons = {
+      {"a", "p = a(p)\na: `x[i + 1]` is read, and `i` goes on"},
+      {"b", "p = b(p, 'i0o i1o')\nno loop 'i0o' holds just the loop 'i1o'"},
+      {"c", "p = c(p)\nlift_alloc: `x` would carry a value from one iteration of `il` to another"}};
+  const std::string text = result_text(request, result, {}, false);
+  EXPECT_NE(text.find("refused  p = a(p): a: `x[i + 1]` is read"), std::string::npos) << text;
+  EXPECT_EQ(text.find("i0o"), std::string::npos) << text;
+  EXPECT_EQ(text.find("`il`"), std::string::npos) << text;
+}
+
 TEST(ResultText, rounds_that_were_left_out_are_told) {
   TuneRequest request;
   request.target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
