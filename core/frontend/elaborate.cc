@@ -290,10 +290,13 @@ std::string Elaborator::instead_of_product(const ExprPtr& lhs, const ExprPtr& rh
     return "indices stay affine: pass the product as a size argument of its own";
   // Stages by halving: `2 * L * g + j`.
   const std::string few = has_iterator(lhs) ? b : a;
-  return "indices stay affine: give the array a dimension for each of the two, or, where " +
-         quoted(few) +
-         " takes few values, write a procedure for each: `for L in [1, 2, 4]:` around " +
-         "it, and in it `def f_$L(...)`, where `$L` is the number";
+  const std::string otherwise =
+      place_ == Place::kSubscript
+          ? "indices stay affine: give the array a dimension for each of the two, or, where "
+          : "bounds and conditions stay affine: where ";
+  return otherwise + quoted(few) +
+         " takes few values, write a procedure for each: `for L in [1, 2, 4]:` around the "
+         "procedure, and in it `def f_$L(...)`, where `$L` is the number";
 }
 
 bool Elaborator::has_iterator(const ExprPtr& e) const {
