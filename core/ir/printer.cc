@@ -1,6 +1,7 @@
 #include "core/ir/printer.h"
 
 #include <charconv>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -84,7 +85,9 @@ std::string number(double d) {
 
 class Printer {
  public:
-  explicit Printer(Names& names) : names_(names) {}
+  /// `points`: integers of data are `3.0`, as floating numbers are: where their text alone must say
+  /// that they are data.
+  explicit Printer(Names& names, bool points = false) : names_(names), points_(points) {}
 
   std::string text(const ExprPtr& e, int outer = 0) {
     struct Visitor {
@@ -98,13 +101,17 @@ class Printer {
       std::string operator()(const Const& n) {
         if (auto* b = std::get_if<bool>(&n.value)) return *b ? "True" : "False";
         std::string out;
+        constexpr int64_t kExact = int64_t{1} << 53;
+        const bool whole = is_data(e.type) && !is_float(e.type) && !p.points_;
         if (auto* i = std::get_if<int64_t>(&n.value)) {
           out = std::to_string(*i);
-          constexpr int64_t kExact = int64_t{1} << 53;
           // Beyond it the parser keeps an integer as it is.
-          if (is_data(e.type) && -kExact <= *i && *i <= kExact) out += ".0";
+          if (is_data(e.type) && !whole && -kExact <= *i && *i <= kExact) out += ".0";
         } else {
-          out = number(std::get<double>(n.value));
+          const double d = std::get<double>(n.value);
+          const bool integer =
+              whole && d == std::trunc(d) && std::fabs(d) <= kExact && !(d == 0 && std::signbit(d));
+          out = integer ? std::to_string(static_cast<int64_t>(d)) : number(d);
         }
         return out[0] == '-' && outer > kUnaryPrecedence - 1 ? "(" + out + ")" : out;
       }
@@ -279,6 +286,7 @@ class Printer {
   }
 
   Names& names_;
+  bool points_;
   bool scoped_ = false;  // a whole proc: every symbol is met at its binder first
   std::string out_;
 };
@@ -309,7 +317,7 @@ std::string str(const ExprPtr& e) {
 std::string str(const ExprPtr& e, const std::vector<ScopeEntry>& scope) {
   Names names;
   for (const ScopeEntry& entry : scope) names.of(entry.name);
-  return Printer(names).text(e);
+  return Printer(names, /*points=*/true).text(e);
 }
 
 std::string str(const StmtPtr& s) {
@@ -359,7 +367,7 @@ class CanonicalTexts {
  private:
   static std::string alone(const Proc& p) {
     Names names(/*canonical=*/true);
-    Printer printer(names);
+    Printer printer(names, /*points=*/true);  // as records have it that are stored
     printer.proc(p, true);
     return printer.take();
   }
