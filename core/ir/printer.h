@@ -11,8 +11,9 @@ namespace exotune {
 std::string str(const Proc& p);
 std::string str(const Proc& p, const Block& part, int indent = 0);  // a block, named as in `p`
 std::string str(const ExprPtr& e);                                  // bare names
-/// With the names by which the whole proc prints; `scope` is scope_at of the place of `e`. For steps
-/// of schedules: integers of data are `3.0`, since `3` alone is read as control; elsewhere `3`.
+/// With the names by which the whole proc prints; `scope` is scope_at of the place of `e`. For
+/// steps of schedules: integers of data are `3.0`, since `3` alone is read as control; elsewhere
+/// `3`.
 std::string str(const ExprPtr& e, const std::vector<ScopeEntry>& scope);
 std::string str(const StmtPtr& s);  // bare names
 std::string str(const Type& t);

@@ -35,6 +35,14 @@ std::set<std::string> operators_named_by_moves() {
 // A nest for each structure that some move is for.
 const char* const kNests = R"(
 @proc
+def torques(x: f32[32, 3], f: f32[32, 3], y: f32[32]):
+    for i in seq(0, 32):
+        r: f32[3]
+        for k in seq(0, 3):
+            r[k] = x[i, (k + 1) % 3] * f[i, k]
+        y[i] = r[0] + r[1] * r[2]
+
+@proc
 def shared_solves(y: f32[20, 48]):
     for r in seq(0, 20):
         cp: f32[48]
