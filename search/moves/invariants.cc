@@ -207,13 +207,12 @@ class InFront {
   explicit InFront(Schedule s) : s_(std::move(s)) {}
 
   std::optional<Schedule> run() {
-    const size_t before = s_.steps.size();
     for (int n = 0; n < kMostBound && name_some_part(); ++n) {
     }
     const size_t named = s_.steps.size();
     for (int n = 0; n < kMostLoops && take_from_some_loop(); ++n) {
     }
-    if (s_.steps.size() == std::max(before, named)) return std::nullopt;
+    if (s_.steps.size() == named) return std::nullopt;  // a name alone is nothing gained
     return std::move(s_);
   }
 

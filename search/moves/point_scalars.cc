@@ -58,17 +58,12 @@ class InScalars {
   }
 
  private:
-  static Path in_body(Path path, int k) {
-    path.push_back({Child::kBody, k});
-    return path;
-  }
-
   std::vector<PointArray> arrays() const {
     std::vector<PointArray> out;
     const std::function<void(const Block&, const Path&)> walk = [&](const Block& block,
                                                                     const Path& parent) {
       for (size_t k = 0; k < block.size(); ++k) {
-        const Path here = in_body(parent, static_cast<int>(k));
+        const Path here = child(parent, static_cast<int>(k));
         const Alloc* a = block[k]->as<Alloc>();
         if (a && !parent.empty() &&
             point_elements(a->type).value_or(kPointElements + 1) <= kPointElements)
