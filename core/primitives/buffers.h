@@ -45,6 +45,7 @@ namespace exotune {
 /// s(a[.., i, .., j, ..])     ->    s(a[.., c*i + j, .., ..])       (at hi_dim; lo_dim goes)
 /// Obligation: c is a literal. Windows: hi_dim must be a point, and lo_dim's interval keeps its
 /// order.
+/// Proposed beside join_dims, for local arrays.
 [[nodiscard]] ProcPtr mult_dim(ProcPtr p, const Where& alloc, int hi_dim, int lo_dim);
 
 /// a : T[n0, n1, ..]       a : T[n_p0, n_p1, ..]
@@ -169,5 +170,14 @@ struct ViewAxis {
 /// the transposed tensor, so equivalence does not cross the step.
 [[nodiscard]] ProcPtr transpose(ProcPtr p, const Where& arg,
                                 const std::vector<int>& permutation = {});
+
+/// A dense tensor argument seen as the same memory with two adjacent dimensions as one; its C
+/// function takes the very same pointers.
+/// def f(x: T[n, c]): s(x[i, j])   ->   def f(x: T[n*c]): s(x[c*i + j])
+/// Obligation: as for mult_dim; the argument is in main memory and no window; no assert and no
+/// code reads a stride of it. Calls in the object language pass another shape, so equivalence does
+/// not cross the step.
+/// Proposed for loops over rows that are no whole number of vectors.
+[[nodiscard]] ProcPtr join_dims(ProcPtr p, const Where& arg, int dim);
 
 }  // namespace exotune

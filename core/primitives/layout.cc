@@ -123,41 +123,40 @@ ProcPtr divide_dim(ProcPtr p, const Where& alloc, int dim, int64_t q) {
   return relayout(p, s, reshaped(s, shape), map, {place(alloc, s.cursor), dim, q});
 }
 
+namespace {
+
 // x[i, j] -> x[c * i + j], one dimension the less: a bijection because 0 <= j < c, which the bounds
 // of the unchanged program already promise. `c` must be a literal: a product of two sizes is not
 // affine.
-ProcPtr mult_dim(ProcPtr p, const Where& alloc, int hi_dim, int lo_dim) {
-  const char* op = "mult_dim";
-  Site s = site_of(p, alloc);
-  require_dim(s, hi_dim, op);
-  require_dim(s, lo_dim, op);
-  if (hi_dim == lo_dim) refuse(op, "the two dimensions are the same");
-  size_t hi = static_cast<size_t>(hi_dim), lo = static_cast<size_t>(lo_dim);
-  auto c = as_int(fold(s.shape()[lo]));
-  if (!c)
-    refuse(op, "the size `" + str(s.shape()[lo]) + "` of dimension " + std::to_string(lo_dim) +
-                   " is not a literal");
-  ExprPtr scale = int_const(*c);
-  auto joined = [&](const ExprPtr& i, const ExprPtr& j) { return fold(scale * i + j); };
-  std::vector<ExprPtr> shape = s.shape();
-  shape[hi] = fold(scale * shape[hi]);
-  shape.erase(shape.begin() + lo_dim);
-  Sym name = s.alloc->name;
+struct JoinedDims {
+  std::vector<ExprPtr> shape;
   UseMap map;
-  map.op = op;
-  map.element = [&](const std::vector<ExprPtr>& idx, const Path&) -> std::optional<ElementUse> {
-    std::vector<ExprPtr> out = idx;
-    out[hi] = joined(idx[hi], idx[lo]);
-    out.erase(out.begin() + lo_dim);
-    return ElementUse{name, out};
+};
+JoinedDims joined_dims(Sym name, std::vector<ExprPtr> shape, int hi_dim, int lo_dim,
+                       const char* op) {
+  const size_t hi = static_cast<size_t>(hi_dim), lo = static_cast<size_t>(lo_dim);
+  const auto c = as_int(fold(shape[lo]));
+  if (!c)
+    refuse(op, "the size `" + str(shape[lo]) + "` of dimension " + std::to_string(lo_dim) +
+                   " is not a literal");
+  const auto joined = [scale = int_const(*c)](const ExprPtr& i, const ExprPtr& j) {
+    return fold(scale * i + j);
   };
-  map.window = [&](const std::vector<WindowAccess>& access,
-                   const Path&) -> std::optional<WindowUse> {
-    std::vector<Mapped> out;
+  JoinedDims out;
+  out.map.op = op;
+  out.map.element = [=](const std::vector<ExprPtr>& idx, const Path&) -> std::optional<ElementUse> {
+    std::vector<ExprPtr> at = idx;
+    at[hi] = joined(idx[hi], idx[lo]);
+    at.erase(at.begin() + lo_dim);
+    return ElementUse{name, at};
+  };
+  out.map.window = [=](const std::vector<WindowAccess>& access,
+                       const Path&) -> std::optional<WindowUse> {
+    std::vector<Mapped> mapped;
     for (size_t k = 0; k < access.size(); ++k) {
       if (k == lo) continue;
       if (k != hi) {
-        out.push_back({access[k], static_cast<int>(k)});
+        mapped.push_back({access[k], static_cast<int>(k)});
         continue;
       }
       const WindowAccess &h = access[hi], &l = access[lo];
@@ -166,11 +165,27 @@ ProcPtr mult_dim(ProcPtr p, const Where& alloc, int hi_dim, int lo_dim) {
         refuse(op, "a window of `" + name.name() + "` spans dimension " + std::to_string(hi_dim));
       }
       WindowAccess m{joined(h.lo, l.lo), l.is_point() ? nullptr : joined(h.lo, l.hi)};
-      out.push_back({m, static_cast<int>(lo)});
+      mapped.push_back({m, lo_dim});
     }
-    return WindowUse{name, in_order(out, op, name)};
+    return WindowUse{name, in_order(mapped, op, name)};
   };
-  return relayout(p, s, reshaped(s, shape), map, {place(alloc, s.cursor), hi_dim, lo_dim});
+  shape[hi] = fold(int_const(*c) * shape[hi]);
+  shape.erase(shape.begin() + lo_dim);
+  out.shape = std::move(shape);
+  return out;
+}
+
+}  // namespace
+
+ProcPtr mult_dim(ProcPtr p, const Where& alloc, int hi_dim, int lo_dim) {
+  const char* op = "mult_dim";
+  Site s = site_of(p, alloc);
+  require_dim(s, hi_dim, op);
+  require_dim(s, lo_dim, op);
+  if (hi_dim == lo_dim) refuse(op, "the two dimensions are the same");
+  JoinedDims joined = joined_dims(s.alloc->name, s.shape(), hi_dim, lo_dim, op);
+  return relayout(p, s, reshaped(s, joined.shape), joined.map,
+                  {place(alloc, s.cursor), hi_dim, lo_dim});
 }
 
 // x[i, j] -> x[j, i]: a bijection without a condition. Windows keep the order of their dimensions,
@@ -204,15 +219,52 @@ ProcPtr rearrange_dim(ProcPtr p, const Where& alloc, const std::vector<int>& per
                   {place(alloc, s.cursor), Value::ints({permutation.begin(), permutation.end()})});
 }
 
-// The same for an argument: the signature changes with it, so callers have to pass the transpose.
-// Marked as specialising: the new procedure is not a replacement for the old one where that is
-// called. An assert about strides would speak of the wrong dimension and refuses the step.
+namespace {
+
+// The tensor argument that a primitive was pointed at, and what it becomes.
+struct ArgumentSite {
+  Cursor cursor;
+  const Arg& arg(const Proc& p) const { return p.args[static_cast<size_t>(cursor.arg_index())]; }
+};
+
+ArgumentSite argument_of(const ProcPtr& p, const Where& where, const std::string& allocations,
+                         const char* op) {
+  ArgumentSite out{where.buffer(p)};
+  if (out.cursor.kind() != CursorKind::kArg)
+    refuse(op, "only arguments are meant; " + allocations + " is for allocations");
+  const Sym name = out.arg(*p).name;
+  for (const ExprPtr& e : p->asserts)
+    if (mentions(e, name))
+      refuse(op, "the assert `" + str(e) + "` is about strides of `" + name.name() + "`");
+  return out;
+}
+
+// Every use mapped, the argument of another shape. The signature changes: marked as specialising,
+// for the new procedure is not a replacement for the old one where that is called.
+ProcPtr with_argument_shape(const ProcPtr& p, const ArgumentSite& at, UseMap map,
+                            const std::vector<ExprPtr>& shape, std::vector<Value> args) {
+  const Arg& a = at.arg(*p);
+  map.buffer = a.name;
+  map.shape = a.type.shape;
+  map.shape_of = [&](Sym) { return shape; };
+  Rewrite rw(p);
+  rw.map_in_place(map_uses(p->body, {{Child::kBody, 0}}, map));
+  rw.set_header(
+      [&](Proc& q) { q.args[static_cast<size_t>(at.cursor.arg_index())].type.shape = shape; });
+  require_calls(rw.proc(), {{Child::kBody, 0}}, static_cast<int>(p->body.size()),
+                aliases_in(p->body, {a.name}), map.op);
+  rw.flags.specializes = true;
+  return rw.finish(map.op, std::move(args));
+}
+
+}  // namespace
+
+// Callers have to pass the transpose. An assert about strides would speak of the wrong dimension
+// and refuses the step.
 ProcPtr transpose(ProcPtr p, const Where& arg, const std::vector<int>& given) {
   const char* op = "transpose";
-  Cursor c = arg.buffer(p);
-  if (c.kind() != CursorKind::kArg)
-    refuse(op, "only arguments are transposed; rearrange_dim is for allocations");
-  const Arg& a = p->args[static_cast<size_t>(c.arg_index())];
+  const ArgumentSite at = argument_of(p, arg, "rearrange_dim", op);
+  const Arg& a = at.arg(*p);
   const int rank = a.type.rank();
   std::vector<int> permutation = given;
   if (permutation.empty())
@@ -222,16 +274,10 @@ ProcPtr transpose(ProcPtr p, const Where& arg, const std::vector<int>& given) {
   if (static_cast<int>(permutation.size()) != rank || static_cast<int>(seen.size()) != rank ||
       *seen.begin() != 0 || *seen.rbegin() != rank - 1)
     refuse(op, "the list is no permutation of the " + std::to_string(rank) + " dimensions");
-  for (const ExprPtr& e : p->asserts)
-    if (mentions(e, a.name))
-      refuse(op, "the assert `" + str(e) + "` is about strides of `" + a.name.name() + "`");
   std::vector<ExprPtr> shape;
   for (int k : permutation) shape.push_back(a.type.shape[static_cast<size_t>(k)]);
   UseMap map;
   map.op = op;
-  map.buffer = a.name;
-  map.shape = a.type.shape;
-  map.shape_of = [&](Sym) { return shape; };
   map.element = [&](const std::vector<ExprPtr>& idx, const Path&) -> std::optional<ElementUse> {
     std::vector<ExprPtr> out;
     for (int k : permutation) out.push_back(idx[static_cast<size_t>(k)]);
@@ -243,15 +289,26 @@ ProcPtr transpose(ProcPtr p, const Where& arg, const std::vector<int>& given) {
     for (int k : permutation) out.push_back({access[static_cast<size_t>(k)], k});
     return WindowUse{a.name, in_order(out, op, a.name)};
   };
-  Rewrite rw(p);
-  rw.map_in_place(map_uses(p->body, {{Child::kBody, 0}}, map));
-  rw.set_header([&](Proc& q) { q.args[static_cast<size_t>(c.arg_index())].type.shape = shape; });
-  require_calls(rw.proc(), {{Child::kBody, 0}}, static_cast<int>(p->body.size()),
-                aliases_in(p->body, {a.name}), op);
-  rw.flags.specializes = true;
-  std::vector<Value> args{place(arg, c)};
+  std::vector<Value> args{place(arg, at.cursor)};
   if (!given.empty()) args.push_back(Value::ints({given.begin(), given.end()}));
-  return rw.finish(op, std::move(args));
+  return with_argument_shape(p, at, map, shape, std::move(args));
+}
+
+// A dense argument's rows lie one after the other, so that the same memory, unchanged, is a tensor
+// with the two dimensions as one. A window's need not.
+ProcPtr join_dims(ProcPtr p, const Where& arg, int dim) {
+  const char* op = "join_dims";
+  const ArgumentSite at = argument_of(p, arg, "mult_dim", op);
+  const Arg& a = at.arg(*p);
+  if (a.type.window)
+    refuse(op, "`" + a.name.name() + "` is a window, whose rows need not lie side by side");
+  if (a.mem->kind != MemoryKind::kHeap)
+    refuse(op, "`" + a.name.name() + "` is in " + a.mem->name + ", not in main memory");
+  if (dim < 0 || dim + 1 >= a.type.rank())
+    refuse(op, "`" + a.name.name() + "` has no dimensions " + std::to_string(dim) + " and " +
+                   std::to_string(dim + 1));
+  JoinedDims joined = joined_dims(a.name, a.type.shape, dim, dim + 1, op);
+  return with_argument_shape(p, at, joined.map, joined.shape, {place(arg, at.cursor), dim});
 }
 
 // --- rows of the operator table ----------------------------------------------------------------
@@ -304,6 +361,10 @@ std::vector<Operator> layout_operators() {
        [](const OperatorArgs& a) -> Value {
          return transpose(a.proc(), a.where(1), small_integers(a, 2));
        }},
+      {"join_dims",
+       {proc(), place("arg"), integer("dim")},
+       "def f(x: T[n, c]): s(x[i, j])  ->  def f(x: T[n * c]): s(x[c * i + j])   the same memory",
+       [](const OperatorArgs& a) -> Value { return join_dims(a.proc(), a.where(1), a.small(2)); }},
   };
 }
 

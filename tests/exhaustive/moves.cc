@@ -85,11 +85,20 @@ class Collector {
         add("transpose", a.name.name(), [p = p_, name = a.name.name()] {
           return transpose(p, name, {1, 0});
         });
-        out_.back().transposes = true;
+        out_.back().matrices = Matrices::kTransposed;
       }
     if (!has_n_) return;
     add("partial_eval", "N=3", [p = p_] { return partial_eval(p, {{"N", 3}}); });
     out_.back().fixes_n = true;
+    for (const Arg& a : p_->args)
+      if (a.type.rank() == 2) {
+        // Only a literal row can be joined.
+        add("join_dims", a.name.name(), [p = p_, name = a.name.name()] {
+          return join_dims(partial_eval(p, {{"N", 3}}), name, 0);
+        });
+        out_.back().fixes_n = out_.back().composite = true;
+        out_.back().matrices = Matrices::kJoined;
+      }
     add("add_assertion", "N >= 1",
         [p = p_, n = n_] { return add_assertion(p, bin_op(BinOpKind::kGe, n, int_const(1))); });
     for (const char* name : {"x", "y"})

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/ir/proc.h"
+#include "tests/exhaustive/oracle.h"
 
 namespace exotune::exhaustive {
 
@@ -13,9 +14,9 @@ struct Move {
   const char* op;
   size_t number = 0;  // among the moves of its proc
   std::function<ProcPtr()> apply;
-  bool fixes_n = false;     // the result has no N: it was evaluated for N = 3
-  bool transposes = false;  // the result takes z transposed
-  bool composite = false;   // several steps
+  bool fixes_n = false;                 // the result has no N: it was evaluated for N = 3
+  Matrices matrices = Matrices::kSame;  // how the result takes z
+  bool composite = false;               // several steps
 };
 
 /// With `shadowing`, new loops are called i and new buffers t, whatever is visible there. `known`:

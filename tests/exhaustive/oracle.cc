@@ -104,7 +104,7 @@ Oracle::~Oracle() = default;
 bool Oracle::usable() const { return !impl_->runs.empty(); }
 
 std::string Oracle::difference(const ProcPtr& after, std::optional<int64_t> fixed_n,
-                               bool transposed) const {
+                               Matrices matrices) const {
   const std::optional<std::set<std::string>> modulo = equivalent_modulo(impl_->proc, after);
   try {
     Program program(*after, Arithmetic::kExact);
@@ -120,9 +120,14 @@ std::string Oracle::difference(const ProcPtr& after, std::optional<int64_t> fixe
         if (std::get<int64_t>(values[0]) != *fixed_n) continue;
         values.erase(values.begin());
       }
-      if (transposed) transpose_all(got);
+      if (matrices == Matrices::kTransposed) transpose_all(got);
+      if (matrices == Matrices::kJoined)
+        for (auto& b : got.buffers)
+          if (b->shape.size() == 2) b->shape = {b->shape[0] * b->shape[1]};
       program.run(values, options);
-      if (transposed) transpose_all(got);
+      if (matrices == Matrices::kTransposed) transpose_all(got);
+      for (size_t k = 0; k < got.buffers.size(); ++k)
+        got.buffers[k]->shape = r.before.buffers[k]->shape;
       leave_undefined(r.after, got);
       std::string d = first_difference(r.after, got);
       if (modulo)

@@ -10,6 +10,9 @@
 
 namespace exotune::exhaustive {
 
+/// How a rewritten proc takes the matrices of the one it came from, all of them square.
+enum class Matrices : uint8_t { kSame, kTransposed, kJoined };  // joined: row after row
+
 /// A proc's results on every small size, once: initial values of config fields included.
 class Oracle {
  public:
@@ -19,11 +22,10 @@ class Oracle {
   /// False when the proc itself fails on some input (reads what was never written).
   bool usable() const;
   /// "" when `after` gives the same outputs wherever the original ran, else what differs. With
-  /// `fixed_n`, `after` takes no N and stands for N of that value; with `transposed`, it takes
-  /// matrices (all square) transposed. Config fields end with the same values too, but for those
-  /// that the equivalence of the two is modulo.
+  /// `fixed_n`, `after` takes no N and stands for N of that value. Config fields end with the same
+  /// values too, but for those that the equivalence of the two is modulo.
   std::string difference(const ProcPtr& after, std::optional<int64_t> fixed_n = {},
-                         bool transposed = false) const;
+                         Matrices matrices = Matrices::kSame) const;
 
  private:
   struct Impl;

@@ -119,13 +119,14 @@ Outcome try_move(const ProcPtr& p, const Oracle& oracle, const Move& m, bool rep
   const bool undefined = why.find("contents are undefined") != std::string::npos;
   if (!why.empty() && !undefined) return wrong(q, "the result is no valid program: " + why);
   if (!judged)
-    why = oracle.difference(q, m.fixes_n ? std::optional<int64_t>(3) : std::nullopt, m.transposes);
+    why = oracle.difference(q, m.fixes_n ? std::optional<int64_t>(3) : std::nullopt, m.matrices);
   if (!why.empty()) return wrong(q, why);
   why = lost_cursor(p, q);
   if (!why.empty()) return wrong(q, why);
   if (replay && !m.composite) why = step_difference(p, q);
   if (!why.empty()) return wrong(q, why);
-  return {Outcome::Kind::kAccepted, q, "", !undefined && !m.fixes_n && !m.transposes};
+  return {Outcome::Kind::kAccepted, q, "",
+          !undefined && !m.fixes_n && m.matrices == Matrices::kSame};
 }
 
 std::string script_difference(const ProcPtr& start, const ProcPtr& p) {

@@ -179,6 +179,59 @@ def f(y: f32[2]):
   EXPECT_REFUSED(mult_dim(across, "t", 0, 1), "spans dimension 0");
 }
 
+TEST(Layout, join_dims_takes_the_same_memory) {
+  ProcPtr p = parse_last(R"(
+@proc
+def g(dst: [f32][2]):
+    for k in seq(0, 2):
+        dst[k] = 1.0
+
+@proc
+def f(N: size, x: f32[N, 5, 4], y: f32[3, 5, 4]):
+    for i in seq(0, 3):
+        for j in seq(0, 5):
+            g(y[i, j, 2:4])
+            for k in seq(0, 2):
+                y[i, j, k] = x[0, j, k]
+)");
+  ProcPtr q = join_dims(join_dims(join_dims(p, "x", 1), "y", 0), "y", 0);
+  EXPECT_TRUE(contains(str(*q), "x: f32[N, 20] @ DRAM, y: f32[60]")) << str(*q);
+  EXPECT_TRUE(contains(str(*q), "y[20 * i + 4 * j + k] = x[0, 4 * j + k]")) << str(*q);
+  EXPECT_TRUE(contains(str(*q), "g(y[20 * i + 4 * j + 2:20 * i + 4 * j + 4])")) << str(*q);
+  check(*q);
+  EXPECT_FALSE(is_equivalent(p, q));  // who calls it passes another shape
+  // The same numbers, row after row.
+  Arguments before = make_arguments(*p, {{"N", 2}}, 1), after = copy_of(before);
+  after.buffers[0]->shape = {2, 20};
+  after.buffers[1]->shape = {60};
+  Program(*p, Arithmetic::kExact).run(before.values, {});
+  Program(*q, Arithmetic::kExact).run(after.values, {});
+  EXPECT_EQ(before.buffers[1]->data, after.buffers[1]->data);
+}
+
+TEST(Layout, join_dims_refuses_what_is_no_row_after_row) {
+  ProcPtr p = parse_last(R"(
+@proc
+def g(dst: [f32][3, 4]):
+    dst[0, 0] = 1.0
+
+@proc
+def f(N: size, x: f32[4, N], w: [f32][3, 4], z: f32[3, 4], r: f32[3, 4]):
+    assert stride(r, 0) == 4
+    t : f32[3, 4]
+    g(z)
+    w[0, 0] = 0.0
+    x[0, 0] = r[0, 0]
+)");
+  EXPECT_REFUSED(join_dims(p, "x", 0), "not a literal");
+  EXPECT_REFUSED(join_dims(p, "w", 0), "is a window");
+  EXPECT_REFUSED(join_dims(p, "z", 0), "spans dimension 0");
+  EXPECT_REFUSED(join_dims(p, "r", 0), "about strides");
+  EXPECT_REFUSED(join_dims(p, "x", 1), "no dimensions 1 and 2");
+  EXPECT_REFUSED(join_dims(p, "x", -1), "no dimensions");
+  EXPECT_REFUSED(join_dims(p, "t : _", 0), "mult_dim is for allocations");
+}
+
 TEST(Layout, rearrange_dim_permutes) {
   ProcPtr p = parse_last(R"(
 @proc
