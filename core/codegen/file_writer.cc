@@ -6,6 +6,7 @@
 #include "core/codegen/file_comment.h"
 #include "core/codegen/function_emitter.h"
 #include "core/codegen/runtime_text.h"
+#include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 
 namespace exotune {
@@ -39,10 +40,25 @@ std::string upper(std::string s) {
   return s;
 }
 
+// Arguments that a schedule sees with other dimensions (join_dims) are the same memory: they are
+// told as they were before that.
+void tell_as_joined(Proc& head, const Proc& p) {
+  const Proc* at = &p;
+  for (const Provenance* how = provenance_of(*at); how; how = provenance_of(*at)) {
+    if (how->op == "partial_eval") break;  // its sizes have no name any more
+    at = how->parent.get();
+    if (how->op != "join_dims") continue;
+    for (Arg& a : head.args)
+      for (const Arg& before : at->args)
+        if (before.name == a.name) a.type = before.type;
+  }
+}
+
 // So that a reader of the C sees what was promised: sizes, strides, divisibility.
 /// The proc's own words: its signature and what it asserts.
 std::string signature_comment(const Proc& p) {
   Proc head = p;
+  tell_as_joined(head, p);
   head.body.clear();
   head.instr.reset();
   std::string text = str(head), out;

@@ -5,7 +5,9 @@
 
 #include "cli/session.h"
 #include "core/base/diagnostic.h"
+#include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
+#include "core/library/ahead.h"
 
 namespace exotune::cli {
 namespace {
@@ -54,6 +56,21 @@ TEST_F(Replay, of_lines_that_make_the_same_code_is_no_other_code) {
       "p = unroll_loop(p, 'once')\n";
   const std::string text = written("p = saxpy\n", twice);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << text;
+}
+
+// What was measured came from a store or a search and no longer knows what it was made from.
+TEST_F(Replay, of_joined_dimensions_shows_the_shape_that_was_asked_for) {
+  const std::string lines =
+      "p = sgemm\np = partial_eval(p, M=4, N=6, K=3)\np = join_dims(p, 'C', 0)\n";
+  const KernelInput input = workspace.kernel("sgemm");
+  const Replayed made = replay(workspace, input, lines, "measured.sched", "avx512");
+  ::testing::internal::CaptureStderr();
+  const ProcPtr again = replayed(workspace, input, lines, "avx512", without_provenance(made.proc));
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+  EXPECT_NE(str(*again).find("C: f32[24]"), std::string::npos) << str(*again);
+  const CFile file = generate_kernel(again, {});
+  EXPECT_NE(file.h.find("C: f32[4, 6]"), std::string::npos) << file.h;
+  EXPECT_NE(file.c.find("C[6 * i + j]"), std::string::npos) << file.c;
 }
 
 TEST_F(Replay, of_lines_that_are_refused_says_why) {
