@@ -10,6 +10,7 @@
 #include "hw/half_width.h"
 #include "hw/machine_model.h"
 #include "search/dp/ahead_layout.h"
+#include "search/joined_rows.h"
 #include "search/moves/dot_tiles.h"
 #include "search/moves/gathers.h"
 #include "search/moves/stencils.h"
@@ -96,6 +97,9 @@ Proposals::Proposals(TuningState& run)
       run_.count(*refusal);
   // Sums are sums however they are spelled; a refusal: there are no others.
   (void)extend(start, {{"fold_updates", {}, {}}}, context_);
+  if (!request_.partial && request_.kernel.ahead.empty())
+    (void)extend(start, rows_joined({start.proc, {}, false}, run_.sizes, *request_.target).steps,
+                 context_);
   seen_.insert(start.text_hash);
   states_.push_back(std::move(start));
   if (worth_rehearsing()) rehearse();

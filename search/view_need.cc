@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/ir/path.h"
+#include "search/joined_rows.h"
 #include "search/nest.h"
 #include "search/outline/outline.h"
 #include "search/tuning_context.h"
@@ -50,7 +51,8 @@ bool whole_vectors(const Outline& o, const OutlineAccess& sum, int loop, int64_t
 bool fills_vectors(const TuneRequest& request) {
   SizeBinding sizes = request.representative;
   for (const auto& [name, value] : request.sizes) sizes[name] = value;
-  const ProcPtr proc = with_folded_updates(at_sizes(request.proc, request.sizes));
+  const ProcPtr asked = with_folded_updates(at_sizes(request.proc, request.sizes));
+  const ProcPtr proc = rows_joined({asked, {}, false}, sizes, *request.target).proc;
   const Outline o = outline_of(*proc, sizes);
   const OutlineAccess* const sum = only_product(o);
   if (sum == nullptr) return false;
