@@ -83,7 +83,8 @@ Found turned_blocks(const Schedule& s, const StructureContext& c) {
 
 // Numbers of a few parts, side by side: vectors of each part.
 Found components(const Schedule& s, const StructureContext& c) {
-  return c.vectors ? all("components apart", in_components(s, c.sizes, *c.instructions)) : Found{};
+  return c.vectors ? all("components apart", in_components(s, c.sizes, *c.instructions, *c.unit))
+                   : Found{};
 }
 
 // Rows with arrays of their own, some at a time.

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "core/analysis/queries.h"
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "core/library/inspection.h"
+#include "search/moves/parts.h"
 #include "search/outline/outline.h"
 
 namespace exotune {
@@ -15,8 +17,9 @@ namespace {
 
 // Targets have instructions for two to four; of more, whole matrices are turned over.
 constexpr int64_t kMostComponents = 4;
-constexpr int64_t kShortLoop = 8;      // iterations: from here on vectors go along it
-constexpr int64_t kMostOfRecord = 64;  // numbers: a vector of each of them still lies close by
+constexpr int64_t kShortLoop = 8;       // iterations: from here on vectors go along it
+constexpr int64_t kMostOfRecord = 64;   // numbers: a vector of each of them still lies close by
+constexpr size_t kMostRowsOfArray = 4;  // a node's and its children's
 
 // How a buffer lies along a loop: `number` components side by side, in a dimension of their own or
 // one element after the other.
@@ -173,6 +176,23 @@ class TakenApart {
                        [&](const Components& c) { return c.back || stage(c); });
   }
 
+  // Vectors along the block where several nests stand in it: nobody who solves those one by one
+  // would have them run along it.
+  void along_block(const VectorValues& unit) {
+    const Cursor inner = forward(s_.proc, *inner_);
+    const Block& body = inner.as<For>().body;
+    if (block_ != unit.lanes() || std::count_if(body.begin(), body.end(), holds_loop) < 2) return;
+    // By itself: an operator takes the loop by its name.
+    Schedule made = s_;
+    Part part;
+    const std::string name = inner.as<For>().iter.name();
+    if (take_out(made, inner, name + "_lanes", part)) return;
+    Schedule lanes{part.proc, {}, false};
+    if (!apply(lanes, unit.step("optimize_level_1", {Value(name)}, {Value(1)})) &&
+        !put_back(made, part, lanes))
+      s_ = std::move(made);
+  }
+
  private:
   // Where the block's elements lie: whole elements, all of them.
   struct Window {
@@ -209,6 +229,40 @@ class TakenApart {
     if (!touched_length || *touched_length > length) return std::nullopt;
     all->hi[along] = normalize(all->lo[along] + int_const(length));
     return Window{all->text(c.buffer.name(), scope_at(*s_.proc, here.path())), front};
+  }
+
+  // The same of elements in rows that lie anywhere, as those of a node and of its children in a
+  // tree: a window of each row. Empty: a row's number changes inside the block, or its elements are
+  // not the block's, one after the other.
+  std::vector<Window> windows_of_rows(const Components& c) const {
+    const Cursor here = forward(s_.proc, *inner_);
+    const ExprPtr iter = read_var(here.as<For>().iter, ScalarType::kIndex);
+    const std::vector<ScopeEntry> scope = scope_at(*s_.proc, here.path());
+    const std::optional<ScopeEntry> entry = lookup(*s_.proc, here.path(), c.buffer);
+    std::vector<Window> out;
+    std::set<std::string> known;
+    for (const Access& a : accesses_of(*s_.proc, here.path(), 1)) {
+      if (a.buffer != c.buffer) continue;
+      if (!entry || c.flat() || a.idx.size() < c.behind + 2) return {};
+      const size_t along = a.idx.size() - 1 - c.behind;
+      std::string text = c.buffer.name() + "[";
+      for (size_t d = 0; d < along; ++d) {
+        if (moves_inside(a, a.idx[d])) return {};
+        text += str(a.idx[d], scope) + ", ";
+      }
+      const ExprPtr from = normalize(a.idx[along] - iter);
+      if (moves_inside(a, from)) return {};
+      text += str(from, scope) + ":" + str(normalize(from + int_const(block_)), scope);
+      for (size_t d = along + 1; d < a.idx.size(); ++d)
+        text += ", 0:" + str(entry->type.shape[d], scope);
+      if (known.insert(text).second) out.push_back({text + "]", 0});
+    }
+    if (out.size() > kMostRowsOfArray) out.clear();
+    return out;
+  }
+  static bool moves_inside(const Access& a, const ExprPtr& e) {
+    return std::any_of(a.vars.begin(), a.vars.end(),
+                       [&](const RangedVar& v) { return mentions(e, v.var); });
   }
 
   // Where the elements lie that the block's first such read goes through, from the last iteration's
@@ -249,10 +303,19 @@ class TakenApart {
   }
 
   bool stage(const Components& c) {
-    const std::optional<Window> window = window_of(c);
-    const std::string name = c.buffer.name() + "_parts";
-    return window && !apply(s_, "stage_mem", {Value(*inner_), Value(window->text), Value(name)}) &&
-           in_vectors(name, c, window->front);
+    std::vector<Window> windows;
+    if (const std::optional<Window> window = window_of(c))
+      windows.push_back(*window);
+    else
+      windows = windows_of_rows(c);
+    for (size_t k = 0; k < windows.size(); ++k) {
+      const std::string name =
+          c.buffer.name() + "_parts" + (k > 0 ? "_" + std::to_string(k) : std::string());
+      if (apply(s_, "stage_mem", {Value(*inner_), Value(windows[k].text), Value(name)}) ||
+          !in_vectors(name, c, windows[k].front))
+        return false;
+    }
+    return !windows.empty();
   }
 
   // A block's elements in the buffer `name`: vectors of each component, filled and emptied by
@@ -329,7 +392,7 @@ class TakenApart {
 }  // namespace
 
 std::vector<Schedule> in_components(const Schedule& s, const std::map<std::string, int64_t>& sizes,
-                                    const ValueList& instructions) {
+                                    const ValueList& instructions, const VectorValues& unit) {
   const Outline o = outline_of(*s.proc, sizes);
   std::vector<Schedule> out;
   for (const int64_t vectors : {1, 2, 4}) {
@@ -348,8 +411,9 @@ std::vector<Schedule> in_components(const Schedule& s, const std::map<std::strin
       if (sums ? !is_for(vectors, components.sums()) : role != LoopRole::kParallel || vectors > 1)
         continue;
       Schedule tried = made;
-      if (!TakenApart(tried, block, elements, instructions).run(loop, components.found(), sums))
-        continue;
+      TakenApart apart(tried, block, elements, instructions);
+      if (!apart.run(loop, components.found(), sums)) continue;
+      apart.along_block(unit);
       made = std::move(tried);
       taken = loop.path;
     }

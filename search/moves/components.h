@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "search/moves/step.h"
+#include "search/steps/builders.h"
 
 namespace exotune {
 
@@ -20,12 +21,14 @@ namespace exotune {
 /// inside: they are copied by nests of their own. What is written goes back in the same way
 /// (divide_loop, stage_mem, divide_dim, rearrange_dim, replace, tile_to_instr). What is read back
 /// to front (x[N - p, 0], the mirror frequencies of a spectrum) has buffers of its own
-/// (stage_view). Blocks of one
-/// vector where the iterations are independent; where they are summed, of one, two and four, so
-/// that there are two to sixteen chains (parallelize_reduction). `instructions` as a script's
-/// `instrs`: those that take apart and put together, and say how many elements make a vector. None:
-/// there is no such loop, no such instruction, or the core refused.
+/// (stage_view); so has each of a few rows that lie anywhere (a node's of a tree, its children's).
+///
+/// Blocks of one vector where the iterations are independent; where they are summed, of one, two
+/// and four, so that there are two to sixteen chains (parallelize_reduction). Where several nests
+/// stand in a block of one vector of `unit`, they become vectors along it (optimize_level_1).
+/// `instructions` as a script's `instrs`: those that take apart and put together, and say how many
+/// elements make a vector. None: there is no such loop, no such instruction, or the core refused.
 std::vector<Schedule> in_components(const Schedule& s, const std::map<std::string, int64_t>& sizes,
-                                    const ValueList& instructions);
+                                    const ValueList& instructions, const VectorValues& unit);
 
 }  // namespace exotune

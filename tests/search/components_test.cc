@@ -16,7 +16,8 @@ namespace {
 std::vector<Schedule> apart(const ProcPtr& p) {
   static const TargetPtr target = load_target("avx2", {EXOTUNE_SOURCE_DIR "/hw"});
   static const ValueList instructions = instruction_values(*target);
-  return in_components({p, {}, false}, {}, instructions);
+  static const VectorValues unit(*target, ScalarType::kF32, instructions);
+  return in_components({p, {}, false}, {}, instructions, unit);
 }
 
 bool has(const Schedule& s, const std::string& text) {
@@ -259,6 +260,35 @@ def blend(q: f32[2, 3, 20, 4], y: f32[3, 20]):
   const std::vector<Schedule> found = apart(p);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(has(found[0], "q_parts : f32[2, 4, 8]")) << str(*found[0].proc);
+  expect_same_result(p, found[0].proc, str(*found[0].proc));
+}
+
+// Rows that lie anywhere: a node's of a tree and its children's, each copied.
+TEST(Components, of_rows_that_no_loop_walks_through) {
+  const ProcPtr p = parsed(R"(
+@proc
+def tree(P: f32[10, 2, 2, 2], x: f32[10, 20, 2, 2]):
+    for n in seq(0, 4):
+        for s in seq(0, 20):
+            big: f32 = 1.0
+            for r in seq(0, 2):
+                for i in seq(0, 2):
+                    left: f32 = 0.0
+                    right: f32 = 0.0
+                    for j in seq(0, 2):
+                        left += P[2 * (4 - n), r, i, j] * x[2 * (4 - n), s, r, j]
+                        right += P[2 * (4 - n) + 1, r, i, j] * x[2 * (4 - n) + 1, s, r, j]
+                    x[4 - n, s, r, i] = left * right
+                    big max= left * right
+            for r in seq(0, 2):
+                for i in seq(0, 2):
+                    x[4 - n, s, r, i] /= big
+)");
+  const std::vector<Schedule> found = apart(p);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(has(found[0], "x_parts : f32[2, 2, 8]")) << str(*found[0].proc);
+  EXPECT_TRUE(has(found[0], "mm256_reg_max_ps(big[0:8]")) << str(*found[0].proc);
+  EXPECT_TRUE(has(found[0], "x_parts_2 : f32[2, 2, 8]")) << str(*found[0].proc);
   expect_same_result(p, found[0].proc, str(*found[0].proc));
 }
 
