@@ -1,6 +1,7 @@
 #include "core/library/level1.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "core/ir/printer.h"
@@ -107,6 +108,17 @@ ProcPtr optimize_sum(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t
 
 }  // namespace
 
+// Vectors of what is `guarded` too; where no instruction does that (narrow elements, functions),
+// the elements that make no whole vector have a loop of their own.
+ProcPtr whole_and_rest(ProcPtr p, const Path& top, int64_t lanes,
+                       const std::function<ProcPtr(const ProcPtr&)>& guarded) {
+  if (attempted(p, guarded)) return p;
+  const For& f = *find_loop(p, top);
+  const std::optional<int64_t> extent = literal_extent(f);
+  if (!extent || *extent < lanes || *extent % lanes == 0) return guarded(p);
+  return guarded(cut_loop(p, at(p, top), f.lo + int_const(*extent / lanes * lanes)));
+}
+
 ProcPtr optimize_level_1_loop(ProcPtr p, const Cursor& loop, const VectorUnit& unit,
                               int64_t interleave) {
   const Path top = loop.path();
@@ -115,13 +127,28 @@ ProcPtr optimize_level_1_loop(ProcPtr p, const Cursor& loop, const VectorUnit& u
   auto extent = literal_extent(loop.as<For>());
   const int64_t lanes = unit.lanes;
   while (interleave > 1 && extent && *extent < interleave * lanes) interleave /= 2;
-  if (is_reduction(p, top, loop.as<For>().iter)) return optimize_sum(p, top, unit, interleave);
+  if (is_reduction(p, top, loop.as<For>().iter))
+    return whole_and_rest(p, top, lanes,
+                          [&](const ProcPtr& q) { return optimize_sum(q, top, unit, interleave); });
   if (has_sums_beside(p, top) && attempted(p, [&](const ProcPtr& q) {
         return optimize_sums_beside(q, top, unit, interleave);
       }))
     return p;
 
-  // The sequential loops of whole vectors, single vectors, and the guarded rest.
+  const auto finish = [&](const ProcPtr& q, const Path& segment) {
+    std::vector<Path> inner = {child(segment)};
+    if (interleave > 1 && segment == top) inner.push_back(child(inner.back()));
+    return holds_scopes(*q, inner.back()) ? finish_around_loops(q, segment, inner, unit)
+                                          : finish_elements(q, segment, unit);
+  };
+  const auto guarded = [&](const Path& segment) {
+    return [&, segment](const ProcPtr& q) {
+      return finish(divide_loop(q, at(q, segment), lanes, vector_names, Tail::kGuard), segment);
+    };
+  };
+
+  // The sequential loops of whole vectors, single vectors, and the guarded rest: of that, where no
+  // instruction does it, single elements.
   std::vector<Path> segments = {top};
   Path rest = top;
   if (interleave > 1) {
@@ -133,24 +160,17 @@ ProcPtr optimize_level_1_loop(ProcPtr p, const Cursor& loop, const VectorUnit& u
   if (!rest.empty()) {
     auto left = literal_extent(*find_loop(p, rest));
     if (left && *left < lanes) {
-      p = divide_loop(p, at(p, rest), lanes, vector_names, Tail::kGuard);
+      if (rest == top) return guarded(rest)(p);
+      attempted(p, guarded(rest));
+      segments.pop_back();
     } else {
       p = divide_loop(p, at(p, rest), lanes, vector_names, Tail::kCut);
       const Path last = boundary_after(p, rest, vector_names[1]);
-      if (!last.empty()) {
-        p = divide_loop(p, at(p, last), lanes, vector_names, Tail::kGuard);
-        segments.push_back(last);
-      }
+      if (!last.empty()) attempted(p, guarded(last));
     }
   }
-  for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
-    std::vector<Path> inner = {child(*segment)};
-    if (interleave > 1 && *segment == top) inner.push_back(child(inner.back()));
-    if (holds_scopes(*p, inner.back()))
-      p = finish_around_loops(p, *segment, inner, unit);
-    else
-      p = finish_elements(p, *segment, unit);
-  }
+  for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment)
+    p = finish(p, *segment);
   return p;
 }
 

@@ -7,8 +7,9 @@
 namespace exotune {
 
 /// Vectorizes every loop over `loop`: `interleave` vectors per iteration, then single vectors, then
-/// one guarded vector for the rest. A sum into one element gets interleave x lanes accumulators,
-/// and takes single and guarded vectors first: their additions wait for nothing.
+/// one guarded vector for the rest; where no instruction does a part of a vector (narrow elements,
+/// functions), that element by element. A sum into one element gets interleave x lanes
+/// accumulators, and takes single and guarded vectors first: their additions wait for nothing.
 /// Broadcasts and other invariant loads move in front of the loop; what is divided by an invariant
 /// is multiplied by its reciprocal (take_reciprocals).
 /// Proposed for elementwise loops and single sums: 1, 2, 4 or 8 vectors at once.

@@ -82,7 +82,15 @@ ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit) {
   p = reorder_loops(p, at(p, top));  // for j: for i: s
   const Sym column = find_loop(p, top)->iter;
   const std::vector<std::string> names = {column.name() + "v", column.name() + "l"};
-  if (is_reduction(p, top, column)) return optimize_row_sums(p, top, unit);
+  if (is_reduction(p, top, column)) {
+    if (attempted(p, [&](const ProcPtr& q) { return optimize_row_sums(q, top, unit); })) return p;
+    // No instruction does what is guarded: it has a loop of its own.
+    const For& f = *find_loop(p, top);
+    const auto trips = literal_extent(f);
+    if (trips && *trips > unit.lanes && *trips % unit.lanes != 0)
+      p = cut_loop(p, at(p, top), f.lo + int_const(*trips / unit.lanes * unit.lanes));
+    return optimize_row_sums(p, top, unit);
+  }
   const bool shared = is_reduction(p, top, row);
 
   // Whole vectors, then the rest.
@@ -97,14 +105,14 @@ ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit) {
   p = divide_loop(p, at(p, top), unit.lanes, names,
                   shared && !extent ? Tail::kCutAndGuard : Tail::kCut);
   if (const Path rest = boundary_after(p, top, names[1]); !rest.empty()) {
-    if (shared) {
-      p = optimize_shared_rest(p, rest, unit);
-    } else {
-      p = divide_loop(p, at(p, rest), unit.lanes, names, Tail::kGuard);
-      p = rows_outside_lanes(p, rest);
-      p = vectorize_lanes(p, at(p, innermost(p, rest)), unit);
-      p = hoist_from_loop(p, at(p, child(rest)));
-    }
+    // Where no instruction does what is guarded, it stays as it is.
+    attempted(p, [&](ProcPtr q) {
+      if (shared) return optimize_shared_rest(q, rest, unit);
+      q = divide_loop(q, at(q, rest), unit.lanes, names, Tail::kGuard);
+      q = rows_outside_lanes(q, rest);
+      q = vectorize_lanes(q, at(q, innermost(q, rest)), unit);
+      return hoist_from_loop(q, at(q, child(rest)));
+    });
   }
   p = rows_outside_lanes(p, top);
   const Path rows = child(top), lanes = child(rows);

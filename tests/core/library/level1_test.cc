@@ -50,6 +50,23 @@ def set4(dst: [f32][4] @ V4, src: f32 @ DRAM):
     for i in seq(0, 4):
         dst[i] = src
 
+@instr("load_half4")
+def load_half4(dst: [f32][4] @ V4, src: [f16][4] @ DRAM):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = src[i]
+
+@proc
+def halves(x: f16[11], y: f32[11]):
+    for i in seq(0, 11):
+        y[i] += f32(x[i]) * f32(x[i])
+
+@proc
+def dot_of_halves(x: f16[11], y: f32[11]):
+    for i in seq(0, 11):
+        y[0] += f32(x[i]) * f32(x[i])
+
 @proc
 def in_place(n: size, x: f32[n], y: f32[n]):
     for i in seq(0, n):
@@ -101,6 +118,21 @@ TEST(Level1, an_operation_on_its_own_result_reads_a_copy) {
   for (int64_t n : {1, 3, 4, 5, 8, 11})
     EXPECT_EQ(result(q, n, {}), result(p, n, {})) << n << str(*q);
   EXPECT_EQ(count(str(*q), "relu4("), 2) << str(*q);  // whole vectors, and the rest
+}
+
+// No instruction loads a part of a vector of halves.
+TEST(Level1, a_rest_that_no_instruction_does_is_done_element_by_element) {
+  const Machine machine;
+  for (const auto& [name, interleave] : std::vector<std::pair<std::string, int64_t>>{
+           {"halves", 1}, {"halves", 2}, {"dot_of_halves", 1}}) {
+    const ProcPtr p = machine.find(name);
+    const ProcPtr q = optimize_level_1(p, "i", machine.unit, interleave);
+    Arguments before = make_arguments(*p, {}, 5), after = copy_of(before);
+    run(*p, before.values);
+    run(*q, after.values);
+    EXPECT_EQ(first_difference(before, after), "") << str(*q);
+    EXPECT_GE(count(str(*q), "load_half4("), 1) << str(*q);
+  }
 }
 
 TEST(Level1, what_stays_divides_once) {

@@ -318,6 +318,53 @@ std::vector<double> skinny_result(const ProcPtr& p, int64_t m, int64_t n, bool f
   return out;
 }
 
+// No instruction loads a part of a vector of halves.
+TEST(Level2, a_rest_that_no_instruction_does_is_done_element_by_element) {
+  const FourLanes machine(R"(
+@instr("load_half4")
+def load_half4(dst: [f32][4] @ V4, src: [f16][4] @ DRAM):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = src[i]
+
+@instr("mul4")
+def mul4(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(a, 0) == 1
+    assert stride(b, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = a[i] * b[i]
+
+@proc
+def squares(x: f16[4, 7], y: f32[4, 7]):
+    for r in seq(0, 4):
+        for i in seq(0, 7):
+            y[r, i] = f32(x[r, i]) * f32(x[r, i])
+
+@proc
+def columns(x: f16[4, 7], a: f32[4], y: f32[7]):
+    for r in seq(0, 4):
+        for i in seq(0, 7):
+            y[i] += a[r] * f32(x[r, i])
+
+@proc
+def row_sums(x: f16[4, 7], y: f32[4]):
+    for r in seq(0, 4):
+        for i in seq(0, 7):
+            y[r] += f32(x[r, i]) * f32(x[r, i])
+)");
+  for (const char* name : {"squares", "columns", "row_sums"}) {
+    const ProcPtr p = machine.find(name);
+    const ProcPtr q = optimize_level_2(p, "r", "i", machine.unit, 4, 1);
+    Arguments before = make_arguments(*p, {}, 5), after = copy_of(before);
+    run(*p, before.values);
+    run(*q, after.values);
+    EXPECT_EQ(first_difference(before, after), "") << str(*q);
+    EXPECT_NE(str(*q).find("load_half4("), std::string::npos) << str(*q);
+  }
+}
+
 TEST(Skinny, the_vector_that_every_row_uses_stays_in_registers) {
   const Machine machine;
   for (const char* name : {"gemv_n", "gemv_rows", "ger"}) {
