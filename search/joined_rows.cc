@@ -15,8 +15,10 @@ namespace exotune {
 
 namespace {
 
-constexpr int64_t kLongRow = 16;  // vectors: of longer rows what is no whole one is little
-constexpr int kMostJoins = 16;    // joins in all: dimensions of images, of each of a few buffers
+constexpr int64_t kLongRow = 16;       // vectors: of longer rows what is no whole one is little
+constexpr int64_t kMostNumbers = 128;  // of a record: a vector of each of them still lies close by
+constexpr int64_t kShortIterations = 8;  // iterations: from here on vectors go along it
+constexpr int kMostJoins = 16;  // joins in all: dimensions of images, of each of a few buffers
 
 // Two dimensions of a buffer, the first of them.
 using Place = std::pair<Sym, size_t>;
@@ -210,6 +212,61 @@ Schedule rows_joined(const Schedule& s, const std::map<std::string, int64_t>& si
     std::optional<Schedule> joined = Joining(out, sizes, target).run();
     if (!joined) break;
     out = std::move(*joined);
+  }
+  return out;
+}
+
+namespace {
+
+// How many of the last dimensions of an argument are the numbers of a record; fewer than two: none
+// that are to be joined.
+int dimensions_of_record(const Type& type) {
+  if (type.window) return 0;
+  const int rank = type.rank();
+  int64_t numbers = 1;
+  int count = 0;
+  while (count + 1 < rank) {
+    const auto n = as_int(type.shape[static_cast<size_t>(rank - 1 - count)]);
+    if (!n || numbers * *n > kMostNumbers) break;
+    numbers *= *n;
+    ++count;
+  }
+  return count;
+}
+
+// Loops around an access either choose the record, and none of its numbers, or are short.
+bool is_of_record(const Outline& o, const OutlineAccess& a, int dimensions) {
+  const size_t first = a.what.idx.size() - static_cast<size_t>(dimensions);
+  const auto among = [&](size_t from, size_t to, Sym iter) {
+    for (size_t d = from; d < to; ++d)
+      if (mentions(a.what.idx[d], iter)) return true;
+    return false;
+  };
+  return std::all_of(a.loops.begin(), a.loops.end(), [&](int k) {
+    const OutlineLoop& l = o.loops[static_cast<size_t>(k)];
+    if (l.extent && *l.extent < kShortIterations) return true;
+    return among(0, first, l.iter) && !among(first, a.what.idx.size(), l.iter);
+  });
+}
+
+}  // namespace
+
+Schedule records_joined(const Schedule& s, const std::map<std::string, int64_t>& sizes,
+                        const Target& target) {
+  Schedule out = s;
+  if (!target.vector_memory || !is_plain_nest(*s.proc)) return out;
+  const Outline o = outline_of(*s.proc, sizes);
+  for (const Arg& a : s.proc->args) {
+    const int dimensions = a.type.is_tensor() ? dimensions_of_record(a.type) : 0;
+    bool all = dimensions > 1, some = false;
+    for (const OutlineAccess& access : o.accesses)
+      if (access.what.buffer == a.name) {
+        some = true;
+        all = all && is_of_record(o, access, dimensions);
+      }
+    const int64_t first = a.type.rank() - dimensions;
+    for (int k = 1; all && some && k < dimensions; ++k)
+      if (apply(out, "join_dims", {Value(a.name.name()), Value(first)})) break;
   }
   return out;
 }

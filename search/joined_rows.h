@@ -23,4 +23,13 @@ namespace exotune {
 Schedule rows_joined(const Schedule& s, const std::map<std::string, int64_t>& sizes,
                      const Target& target);
 
+/// for v: s(u[v, 0, i, k, 1])  ->  for v: s(u'[v, 6 * i + 2 * k + 1])      u' is the memory of u
+///
+/// The numbers of a record (a site's four matrices of 3 x 3 complex numbers), which an argument has
+/// in several dimensions, as one dimension (join_dims): what takes vectors of records apart turns
+/// over windows of two dimensions. Of arguments all of whose accesses stand in loops that choose
+/// the record and short ones alone.
+Schedule records_joined(const Schedule& s, const std::map<std::string, int64_t>& sizes,
+                        const Target& target);
+
 }  // namespace exotune

@@ -97,9 +97,10 @@ Proposals::Proposals(TuningState& run)
       run_.count(*refusal);
   // Sums are sums however they are spelled; a refusal: there are no others.
   (void)extend(start, {{"fold_updates", {}, {}}}, context_);
-  if (!request_.partial && request_.kernel.ahead.empty())
-    (void)extend(start, rows_joined({start.proc, {}, false}, run_.sizes, *request_.target).steps,
-                 context_);
+  if (!request_.partial && request_.kernel.ahead.empty()) {
+    const Schedule rows = rows_joined({start.proc, {}, false}, run_.sizes, *request_.target);
+    (void)extend(start, records_joined(rows, run_.sizes, *request_.target).steps, context_);
+  }
   seen_.insert(start.text_hash);
   states_.push_back(std::move(start));
   if (worth_rehearsing()) rehearse();

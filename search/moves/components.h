@@ -16,7 +16,7 @@ namespace exotune {
 ///                 for p in seq(0, L): s(t[0, p], t[1, p], t[2, p]) } ; for p in seq(0, ..): s(..)
 ///
 /// Loops that step over elements of two to four numbers, which are the last dimension of an array
-/// or lie in it one after the other (x[2 * p], x[2 * p + 1]); records of up to 64 numbers in
+/// or lie in it one after the other (x[2 * p], x[2 * p + 1]); records of up to 128 numbers in
 /// several dimensions (m[p, 0:3, 0:4]) too, where no loop of eight or more iterations stands
 /// inside: they are copied by nests of their own. What is written goes back in the same way
 /// (divide_loop, stage_mem, divide_dim, rearrange_dim, replace, tile_to_instr). What is read back

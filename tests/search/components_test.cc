@@ -169,7 +169,7 @@ TEST(Components, of_sums_are_added_up_in_several_chains) {
 TEST(Components, are_for_small_elements_that_are_used_one_by_one) {
   const auto none = [](const char* text) { return apart(parsed(text)).empty(); };
   EXPECT_TRUE(
-      none("@proc\ndef f(x: f32[20, 65], y: f32[20]):\n    for i in seq(0, 20):\n"
+      none("@proc\ndef f(x: f32[20, 129], y: f32[20]):\n    for i in seq(0, 20):\n"
            "        y[i] = x[i, 0] + x[i, 4]\n"))
       << "too many to be copied";
   EXPECT_TRUE(

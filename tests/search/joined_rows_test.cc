@@ -12,11 +12,8 @@
 namespace exotune {
 namespace {
 
-// As text; the same numbers of the same memory.
-std::string joined(const char* text) {
-  const ProcPtr p = parsed(text);
-  const ProcPtr q = rows_joined({p, {}, false}, {}, *avx512()).proc;
-  check(*q);
+// The same numbers of the same memory.
+void expect_same_numbers(const ProcPtr& p, const ProcPtr& q) {
   Arguments before = make_arguments(*p, {}, 1), after = make_arguments(*q, {}, 1);
   for (size_t k = 0; k < before.buffers.size(); ++k)
     after.buffers[k]->data = before.buffers[k]->data;
@@ -24,6 +21,13 @@ std::string joined(const char* text) {
   Program(*q, Arithmetic::kExact).run(after.values, {});
   for (size_t k = 0; k < before.buffers.size(); ++k)
     EXPECT_EQ(before.buffers[k]->data, after.buffers[k]->data) << str(*q);
+}
+
+std::string joined(const char* text) {
+  const ProcPtr p = parsed(text);
+  const ProcPtr q = rows_joined({p, {}, false}, {}, *avx512()).proc;
+  check(*q);
+  expect_same_numbers(p, q);
   return str(*q);
 }
 
@@ -107,6 +111,43 @@ def f(x: f32[5, 32], y: f32[5, 32]):
             y[i, j] = x[i, j]
 )");
   EXPECT_TRUE(contains(whole, "y: f32[5, 32]")) << whole;
+}
+
+// Records of several dimensions are one of numbers, where only short loops walk through them.
+TEST(JoinedRecords, have_one_dimension_of_numbers) {
+  const auto in_one = [](const char* text) {
+    const ProcPtr p = parsed(text);
+    const ProcPtr q = records_joined({p, {}, false}, {}, *avx512()).proc;
+    check(*q);
+    expect_same_numbers(p, q);
+    return str(*q);
+  };
+  const std::string sites = in_one(R"(
+@proc
+def products(u: f32[40, 2, 3, 2], y: f32[40]):
+    for v in seq(0, 40):
+        for i in seq(0, 3):
+            y[v] += u[v, 0, i, 0] * u[v, 1, i, 1] - u[v, 0, i, 1] * u[v, 1, i, 0]
+)");
+  EXPECT_TRUE(contains(sites, "u: f32[40, 12]")) << sites;
+  EXPECT_TRUE(contains(sites, "u[v, 2 * i] * u[v, 2 * i + 7]")) << sites;
+  // The weights of a convolution are the same for all pixels; a loop of eight is one for vectors.
+  const std::string weights = in_one(R"(
+@proc
+def conv(x: f32[12, 12], w: f32[4, 3, 3], z: f32[20, 2, 8], y: f32[4, 10, 10]):
+    for k in seq(0, 4):
+        for i in seq(0, 10):
+            for j in seq(0, 10):
+                for r in seq(0, 3):
+                    for s in seq(0, 3):
+                        y[k, i, j] += w[k, r, s] * x[i + r, j + s]
+    for n in seq(0, 20):
+        for m in seq(0, 2):
+            for l in seq(0, 8):
+                z[n, m, l] = 0.0
+)");
+  EXPECT_TRUE(contains(weights, "w: f32[4, 3, 3]")) << weights;
+  EXPECT_TRUE(contains(weights, "z: f32[20, 2, 8]")) << weights;
 }
 
 }  // namespace
