@@ -80,7 +80,8 @@ def require_scalar(name, scalar):
 def arguments(c_file):
     header = open(c_file[:-2] + ".h").read()
     text = re.search(r"/\* def \w+\((.*?)\):", header, re.S).group(1)
-    read = re.findall(r"const \w+\* EXO_RESTRICT (\w+)", header)
+    read = re.findall(r"const \w+\* EXO_RESTRICT (\w+)|struct exo_win_\d\w+?c (\w+)", header)
+    read = {name for pair in read for name in pair if name}
     out = []
     for arg in re.findall(r"(\w+): \[?(\w+)\]?(\[[^\]]*\])?", text):
         require_scalar(arg[0], arg[1])
@@ -140,10 +141,29 @@ def built_by(c_file):
     return [("clang" if line[0] == "cc" else line[0])] + line[1:]
 
 
+POINTERS = "_of_pointers"  # who takes a pointer where the kernel takes a window
+
+
 def whole(c_file):
-    """The text with its header in it."""
+    """The text with its header in it; of a kernel that takes windows, a function of pointers to dense ones, too."""
     stem = re.escape(os.path.basename(c_file)[:-2])
-    return re.sub(rf'#include "{stem}\.h"', lambda _: open(c_file[:-2] + ".h").read(), open(c_file).read())
+    header = open(c_file[:-2] + ".h").read()
+    text = re.sub(rf'#include "{stem}\.h"', lambda _: header, open(c_file).read())
+    windows = re.search(r"^void (\w+)\(([^;]*exo_win_[^;]*)\);", header, re.M)
+    if not windows:
+        return text
+    name, formals = windows.groups()
+    dims = {a.name: a.dims for a in arguments(c_file)}
+    taken, handed = [], []
+    for formal in formals.split(","):
+        kind, argument = formal.split()[:-1], formal.split()[-1].lstrip("*")
+        taken.append(f"void* {argument}")
+        if not kind[-1].startswith("exo_win_"):
+            handed.append(argument)
+            continue
+        steps = [math.prod(dims[argument][d + 1:]) for d in range(len(dims[argument]))]
+        handed.append(f"({' '.join(kind)}){{{argument}, {{{', '.join(map(str, steps))}}}}}")
+    return text + f"\nvoid {name}{POINTERS}({', '.join(taken)}) {{ {name}({', '.join(handed)}); }}\n"
 
 
 def variants(a, folder, build):
@@ -227,7 +247,9 @@ def timer_of(build):
 def calls_of(built, name, copies, timer):
     """The functions in the shared objects, but for libraries that leave something else than the loops."""
     load = lambda path: ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
-    calls = {who: ctypes.cast(getattr(load(path), name), ctypes.c_void_p) for who, path in built.items()}
+    loaded = {who: load(path) for who, path in built.items()}
+    calls = {who: ctypes.cast(getattr(library, name + POINTERS if hasattr(library, name + POINTERS) else name),
+                              ctypes.c_void_p) for who, library in loaded.items()}
     free = libraries.scratch(name)
     expected = copies.results(timer, calls["gcc"], free) if set(calls) - OURS - set(COMPILERS) else None
     for who in set(calls) - OURS - set(COMPILERS):
