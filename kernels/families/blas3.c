@@ -725,14 +725,18 @@ static void ${p}compute(const struct ${p}product* p, enum exo_part part, int64_t
   }
 }
 
-/* Whole products: the longer side of C. Triangles: rows, so many that their parts are equally large. */
+/* Whole products: the longer side of C; columns, too, where rows of the first factor go as they stand and the second one is
+ * packed, which each thread would do with all of it. Triangles: rows, so many that their parts are equally large. */
 static void ${p}share_of_product(const void* job, int64_t k, int64_t of) {
   const struct ${p}product* const p = job;
-  if (p->part == kWhole && p->m >= p->n) {
+  const bool packed = kNear > 1 && p->A.shape == kGeneral && !p->A.trans && !p->A.brain &&
+                      p->n >= exo_most(p->m / 2, 2 * of * kStrip) &&
+                      (p->m > kMostPlain || p->B.trans || p->B.shape != kGeneral);
+  if (p->part == kWhole && p->m >= p->n && !packed) {
     const int64_t i = exo_begin(p->m, 2 * ${tile_rows}, k, of), end = exo_begin(p->m, 2 * ${tile_rows}, k + 1, of);
     ${p}compute(p, kWhole, i, end - i, 0, p->n);
   } else if (p->part == kWhole) {
-    const int64_t j = exo_begin(p->n, kStrip, k, of), end = exo_begin(p->n, kStrip, k + 1, of);
+    const int64_t step = packed ? ${lanes} : kStrip, j = exo_begin(p->n, step, k, of), end = exo_begin(p->n, step, k + 1, of);
     ${p}compute(p, kWhole, 0, p->m, j, end - j);
   } else {
     const bool lower = p->part == kLowerPart;
