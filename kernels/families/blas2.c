@@ -4,7 +4,7 @@
 #define OUT2 EXO_OUT2_${P}
 
 enum {
-  kTriangle = ${triangle}, /* rows of a block of a triangle, and what threads divide matrices by */
+  kTriangle = ${triangle}, /* rows of a block of a triangle, and what threads divide columns by */
   kSymmetric = ${symmetric}, /* rows of a block of a symmetric matrix */
   kWholeSymmetric = ${whole_symmetric}, /* rows of one that a kernel takes whole */
   kTransposed = ${transposed} /* rows of a block of one that multiplies transposed: beside it all of them go by at once */
@@ -73,7 +73,9 @@ static void ${p}product(bool trans, int64_t m, int64_t n, ${real} alpha, const $
     }
 }
 
-/* A product that threads divide: rows of A where they are those of y, else columns. */
+/* A product that threads divide: rows of A, or columns where they are those of y. Rows of a large matrix are divided there, too:
+ * they stand side by side. What those of each share but the first add up to are `parts`, which the caller adds to y. */
+enum { kShare = 2 * ${lanes}, kParts = 4096 }; /* rows that shares are multiples of; sums */
 struct ${p}product {
   bool trans;
   int64_t m, n;
@@ -84,21 +86,39 @@ struct ${p}product {
   int64_t incx;
   ${real}* y;
   int64_t incy;
+  ${real}* parts;
 };
 
 static void ${p}share_of_product(const void* job, int64_t k, int64_t of) {
   const struct ${p}product* const p = job;
-  const int64_t side = p->trans ? p->n : p->m;
-  const int64_t from = exo_begin(side, kTriangle, k, of), size = exo_begin(side, kTriangle, k + 1, of) - from;
+  const bool columns = p->trans && !p->parts, part = p->parts && k > 0;
+  const int64_t side = columns ? p->n : p->m;
+  const int64_t step = columns ? kTriangle : kShare;
+  const int64_t from = exo_begin(side, step, k, of), size = exo_begin(side, step, k + 1, of) - from;
   if (size <= 0) return;
-  ${p}product(p->trans, p->trans ? p->m : size, p->trans ? size : p->n, p->alpha,
-              p->A + (p->trans ? from : from * p->lda), p->lda, p->x, p->incx, p->y + from * p->incy, p->incy);
+  ${p}product(p->trans, columns ? p->m : size, columns ? size : p->n, p->alpha, p->A + (columns ? from : from * p->lda), p->lda,
+              p->x + (p->trans && !columns ? from * p->incx : 0), p->incx,
+              part ? p->parts + (k - 1) * p->n : p->y + (p->trans && !columns ? 0 : from * p->incy), part ? 1 : p->incy);
 }
 
 /* Bytes of a matrix that a thread should have at least. */
 #ifndef EXO_LEAST_MATRIX
 #define EXO_LEAST_MATRIX ${least_matrix}
 #endif
+
+EXO_OTHERS void ${p}divided_product(int64_t threads, struct ${p}product job) {
+  const int64_t n = job.n, sums = (threads - 1) * n;
+  ${real} parts[kParts];
+  if (!job.trans || sums > kParts || job.m < n / 4 || job.m * n * (int64_t)sizeof(${real}) < ${parted} * (int64_t)EXO_LEAST_MATRIX) {
+    exo_team(threads, ${p}share_of_product, &job);
+    return;
+  }
+  memset(parts, 0, (size_t)sums * sizeof(${real}));
+  job.parts = parts;
+  exo_team(threads, ${p}share_of_product, &job);
+  for (int64_t from = 0; from < sums; from += n)
+    for (int64_t j = 0; j < n; ++j) job.y[j * job.incy] += parts[from + j];
+}
 
 EXO_OTHERS void ${p}gemv_others(bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
                                 int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
@@ -112,8 +132,7 @@ EXO_OTHERS void ${p}gemv_others(bool trans, int64_t m, int64_t n, ${real} alpha,
     ${p}product(trans, m, n, alpha, A, lda, x, incx, y, incy);
     return;
   }
-  const struct ${p}product job = {trans, m, n, alpha, A, lda, x, incx, y, incy};
-  exo_team(threads, ${p}share_of_product, &job);
+  ${p}divided_product(threads, (struct ${p}product){trans, m, n, alpha, A, lda, x, incx, y, incy, NULL});
 }
 EXO_OTHERS void ${p}gemv_some(bool row, bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
                                  int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
