@@ -16,6 +16,8 @@ enum {
   kDeepest = EXO_DEPTH / kStep * kStep, /* where a few columns leave room for it */
   kDepth = ${panel_depth} < kDeepest ? ${panel_depth} / kStep * kStep : kDeepest,
   kPlainDepth = ${plain_depth} < EXO_DEPTH ? ${plain_depth} / kStep * kStep : kDepth, /* where the second factor stands as it is */
+  kFar = ${far} / (int64_t)sizeof(${real}), /* elements of one that does beyond which few rows go by less of its depth at a time, */
+  kFarDepth = ${far_depth}, /* as many of its rows as are fetched ahead side by side */
   kWidth = EXO_WIDTH,
   kHeight = EXO_HEIGHT / ${tile_rows} * ${tile_rows},
   kShallow = ${shallow}, /* depth up to which a product mostly writes */
@@ -527,7 +529,8 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
   }
   /* Pieces alike: a last one of a few steps would cost a way through all of C, one of a few rows one
    * through all of the second factor. */
-  const int64_t depth = exo_alike(k, pack_b ? deepest : kPlainDepth, kStep);
+  const bool far = m <= kFewRows && k * n > kFar;
+  const int64_t depth = exo_alike(k, pack_b ? deepest : far ? kFarDepth : kPlainDepth, kStep);
   const int64_t width = exo_alike(n, near ? exo_least(kNear * kDepth / depth * kStrip, kWidth) : kWidth, kStrip);
   const bool all_rows = near && (part == kWhole || part == kFresh);
   const int64_t height = all_rows ? m : exo_alike(m, k <= kShallow ? kShallowHeight : kHeight, ${tile_rows});
