@@ -578,7 +578,8 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
         const int64_t lda = pack_a ? kPitch : A.ld;
         const ${real}* const b = pack_b ? room : ${p}element(B, k0, first_column + j0);
         const int64_t ldb = pack_b ? kStrip : B.ld, next = pack_b ? depth : 1; /* strips are kStrip * next apart */
-        const int64_t together = near && n >= kStrip ? kNearRows : h;
+        const bool stays = k <= kShallow && m * n <= 2 * kFar; /* C, in a second cache: a strip need not be left for its sake */
+        const int64_t together = near && n >= kStrip ? (stays ? 12 : 1) * kNearRows : h;
         ${p}rows_and_strips(now == kFresh, turned, together, h, last - first, d, &alpha, a, lda, b + (first - j0) * next,
                             next * kStrip, ldb, C + i * ldc + first, ldc);
         for (int64_t j = from; j < to; j += kStrip)
