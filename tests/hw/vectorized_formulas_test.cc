@@ -90,6 +90,37 @@ TEST_P(VectorizedFormulas, mean_the_same) {
     }
 }
 
+// Numbers of elements as data: one instruction a vector, where 32 bits are proved to hold them.
+TEST(VectorizedIndices, come_as_ramps) {
+  for (const char* name : {"avx2", "avx512"}) {
+    const TargetPtr target = library().load(name);
+    for (const std::string type : {"f32", "f64", "i32"}) {
+      SCOPED_TRACE(name + (" " + type));
+      const auto formula = [&](const std::string& bound) {
+        return parse_module("@proc\ndef f(x: " + type + "[5, 37], y: " + type +
+                                "[5, 37]):\n    for j in seq(0, 5):\n"
+                                "        for i in seq(0, 37):\n            y[j, i] = x[j, i] * " +
+                                type + "(" + bound + ")\n",
+                            "ramp.exo")
+            .procs.back();
+      };
+      const VectorUnit unit = unit_of(*target, type);
+      const ProcPtr p = formula("8 * j + i - 3");
+      const ProcPtr fast = optimize_level_1(p, "i", unit, 1);
+      int ramps = 0;
+      for_each_stmt(fast->body, [&](const StmtPtr& s) {
+        if (const Call* c = s->as<Call>())
+          ramps += c->callee->name.find("ramp") != std::string::npos;
+      });
+      EXPECT_GE(ramps, 1);
+      expect_same(p, fast, {});
+      // More than 32 bits.
+      EXPECT_THROW((void)optimize_level_1(formula("i + 2147483647"), "i", unit, 1),
+                   SchedulingError);
+    }
+  }
+}
+
 TEST(VectorizedStores, narrow_numbers_and_integers) {
   for (const char* name : {"avx2", "avx512"}) {
     const TargetPtr target = library().load(name);
