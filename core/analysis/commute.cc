@@ -341,6 +341,8 @@ LoopAnswer can_fission(const Proc& p, const Path& at) {
   }
   const For* loop = s->as<For>();
   if (!loop) return loop_refused("the gap is not inside a loop or if");
+  if (iterations_touch_apart(Scope(p, first), *loop, static_cast<size_t>(split)))
+    return loop_proved();
   TwoIterations two(p, parent, *loop);
   const Effects before = effects_of(two.scope, block, first, split);
   // Names bound before the gap are not used after it, so the scope at the start serves both.

@@ -1,9 +1,11 @@
 #include "core/analysis/touched_names.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "core/analysis/effects.h"
+#include "core/ir/normal_form.h"
 
 namespace exotune {
 
@@ -19,8 +21,14 @@ class TouchedNames {
   // False: something here is said by more than names.
   bool plain() const { return plain_; }
   bool writes_none_of(const TouchedNames& other) const {
-    return std::none_of(written_.begin(), written_.end(), [&](Sym s) {
-      return other.read_.count(s) != 0 || other.written_.count(s) != 0;
+    return std::none_of(written_.begin(), written_.end(), [&](Sym s) { return other.touches(s); });
+  }
+  // Of what is written here and touched there, iterations of the loop over `iter` have each their
+  // own.
+  bool writes_apart_of(const TouchedNames& other, Sym iter) const {
+    return std::all_of(written_.begin(), written_.end(), [&](Sym s) {
+      return !other.touches(s) ||
+             (!opaque_.count(s) && !other.opaque_.count(s) && told_apart(s, other, iter));
     });
   }
 
@@ -30,12 +38,15 @@ class TouchedNames {
     if (const Assign* a = s.as<Assign>()) {
       element(a->idx, a->rhs);
       written_.insert(scope_.root_of(a->name));
+      touch(a->name, a->idx);
     } else if (const Reduce* r = s.as<Reduce>()) {
       element(r->idx, r->rhs);
       written_.insert(scope_.root_of(r->name));
+      touch(r->name, r->idx);
     } else if (const For* f = s.as<For>()) {
       reads(f->lo);
       reads(f->hi);
+      inner_.push_back(f->iter);
       add(f->body, 0, f->body.size());
     } else if (const If* i = s.as<If>()) {
       reads(i->cond);
@@ -44,6 +55,43 @@ class TouchedNames {
     } else if (const Call* c = s.as<Call>()) {
       call(*c);
     }
+  }
+
+  bool touches(Sym s) const { return read_.count(s) != 0 || written_.count(s) != 0; }
+
+  // One dimension in which every access has the same index, which `iter` moves and no loop inside.
+  bool told_apart(Sym s, const TouchedNames& other, Sym iter) const {
+    std::vector<const std::vector<ExprPtr>*> all;
+    for (const TouchedNames* side : {this, &other})
+      if (const auto found = side->elements_.find(s); found != side->elements_.end())
+        all.insert(all.end(), found->second.begin(), found->second.end());
+    if (all.empty()) return false;
+    const std::vector<ExprPtr>& first = *all.front();
+    for (size_t d = 0; d < first.size(); ++d)
+      if (moves_alone(first[d], iter) && !other.moves_inside(first[d]) &&
+          std::all_of(all.begin(), all.end(), [&](const std::vector<ExprPtr>* idx) {
+            return idx->size() == first.size() && equal((*idx)[d], first[d]);
+          }))
+        return true;
+    return false;
+  }
+  bool moves_inside(const ExprPtr& e) const {
+    return std::any_of(inner_.begin(), inner_.end(), [&](Sym s) { return mentions(e, s); });
+  }
+  // Affine in the iteration, and nothing else in it changes from one iteration to another.
+  bool moves_alone(const ExprPtr& e, Sym iter) const {
+    const std::optional<Affine> form = affine(e);
+    if (!form || form->coeff_of(iter) == 0 || moves_inside(e)) return false;
+    return std::all_of(form->terms.begin(), form->terms.end(), [&](const Affine::Term& t) {
+      const Read* r = t.atom->as<Read>();
+      return (r && r->name == iter) || !mentions(t.atom, iter);
+    });
+  }
+
+  void touch(Sym name, const std::vector<ExprPtr>& idx) {
+    const Sym root = scope_.root_of(name);
+    if (root != name) opaque_.insert(root);
+    elements_[root].push_back(&idx);
   }
 
   void element(const std::vector<ExprPtr>& idx, const ExprPtr& rhs) {
@@ -55,7 +103,10 @@ class TouchedNames {
   void call(const Call& c) {
     const std::shared_ptr<const Effects> inside = effects_of_callee(c.callee);
     plain_ &= inside->config.empty();
-    for (const ExprPtr& a : c.args) reads(a);
+    for (const ExprPtr& a : c.args) {
+      reads(a);
+      pass(a);
+    }
     for (const Effect& e : inside->memory) {
       if (e.local || e.access.kind == Access::Kind::kRead) continue;
       for (size_t k = 0; k < c.args.size(); ++k)
@@ -65,6 +116,13 @@ class TouchedNames {
           if (passed) written_.insert(scope_.root_of(*passed));
         }
     }
+  }
+
+  // What a callee touches of what it is passed is not looked at.
+  void pass(const ExprPtr& e) {
+    if (const std::optional<Sym> name = name_of(e); name && !is_control(e->type))
+      opaque_.insert(scope_.root_of(*name));
+    for (const ExprPtr& c : expr_children(*e)) pass(c);
   }
 
   static std::optional<Sym> name_of(const ExprPtr& e) {
@@ -77,12 +135,17 @@ class TouchedNames {
     plain_ &= !e->as<ReadConfig>();
     if (const std::optional<Sym> name = name_of(e); name && !is_control(e->type))
       read_.insert(scope_.root_of(*name));
+    if (const Read* r = e->as<Read>(); r && is_data(e->type)) touch(r->name, r->idx);
+    if (const WindowExpr* w = e->as<WindowExpr>()) opaque_.insert(scope_.root_of(w->name));
     for (const ExprPtr& c : expr_children(*e)) reads(c);
   }
 
   const Scope& scope_;
   bool plain_ = true;
   std::unordered_set<Sym> read_, written_;
+  std::unordered_set<Sym> opaque_;  // touched otherwise than element by element, by its own name
+  std::unordered_map<Sym, std::vector<const std::vector<ExprPtr>*>> elements_;
+  std::vector<Sym> inner_;  // iterators of loops among the statements
 };
 
 }  // namespace
@@ -93,6 +156,15 @@ bool touch_apart(const Scope& scope, const Block& block, size_t first, size_t na
   if (!a.plain()) return false;
   b.add(block, first + na, nb);
   return b.plain() && a.writes_none_of(b) && b.writes_none_of(a);
+}
+
+bool iterations_touch_apart(const Scope& scope, const For& loop, size_t split) {
+  TouchedNames before(scope), after(scope);
+  before.add(loop.body, 0, split);
+  if (!before.plain()) return false;
+  after.add(loop.body, split, loop.body.size() - split);
+  return after.plain() && before.writes_apart_of(after, loop.iter) &&
+         after.writes_apart_of(before, loop.iter);
 }
 
 }  // namespace exotune

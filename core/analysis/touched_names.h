@@ -11,4 +11,11 @@ namespace exotune {
 /// the summaries of callees are kept (effects_of_callee).
 bool touch_apart(const Scope& scope, const Block& block, size_t first, size_t na, size_t nb);
 
+/// Do the first `split` statements of the loop's body in one iteration, and the others in another
+/// one, write nothing that the other group touches? So where they share only buffers that both
+/// reach by one index in some dimension, which moves with the iteration and nothing else: x[l, 0]
+/// and x[l, k], never x[l] and x[l + 1]. Knows nothing of configuration, windows and what calls are
+/// passed: false then. `scope` is that of the body. Cost: linear in the statements.
+bool iterations_touch_apart(const Scope& scope, const For& loop, size_t split);
+
 }  // namespace exotune

@@ -95,6 +95,51 @@ def f(a: f32[8], b: f32[8], s: f32):
   EXPECT_FALSE(apart(text, 3, 1, 1));
 }
 
+// Of a loop over l whose body is `first` and then `second`.
+bool iterations_apart(const std::string& first, const std::string& second) {
+  const ProcPtr p = parse(R"(
+@proc
+def g(dst: [f32][4]):
+    for i in seq(0, 4):
+        dst[i] = 1.0
+
+@proc
+def f(n: size, x: f32[64, 64], y: f32[64, 64], s: f32):
+    assert n <= 8
+    w = x[0:8, 0:8]
+    for l in seq(0, 8):
+        )" + first + "\n        " +
+                          second + "\n");
+  const For& loop = *p->body[1]->as<For>();
+  EXPECT_EQ(loop.body.size(), 2u);
+  return iterations_touch_apart(Scope(*p, {{Child::kBody, 1}, {Child::kBody, 0}}), loop, 1);
+}
+
+TEST(TouchedNames, iterations_with_rows_of_their_own_are_apart) {
+  EXPECT_TRUE(iterations_apart("x[l, 0] = 1.0", "y[0, 0] += x[l, 1]"));
+  EXPECT_TRUE(iterations_apart("x[2 * l + n, 0] = 1.0", "y[0, l] = x[2 * l + n, 7]"));
+  EXPECT_TRUE(iterations_apart("x[l, 0] = x[l, 3]", "x[l, 1] += y[0, 0]"));
+  EXPECT_TRUE(iterations_apart("for k in seq(0, 8):\n            x[k, l] = 0.0",
+                               "for k in seq(0, 4):\n            y[0, k] += x[2 * k, l]"));
+  EXPECT_TRUE(iterations_apart("g(x[l, 0:4])", "y[l, 0] = s")) << "they share nothing";
+}
+
+TEST(TouchedNames, iterations_that_may_meet_are_a_question_for_a_proof) {
+  EXPECT_FALSE(iterations_apart("x[l, 0] = 1.0", "y[0, 0] += x[l + 1, 0]"));
+  EXPECT_FALSE(iterations_apart("x[l / 2, 0] = 1.0", "y[0, l] += x[l / 2, 0]"));
+  EXPECT_FALSE(iterations_apart("x[l - l, 0] = 1.0", "y[0, l] += x[l - l, 0]"));
+  EXPECT_FALSE(iterations_apart("x[n, 0] = 1.0", "y[0, l] += x[n, 0]"));
+  EXPECT_FALSE(iterations_apart("x[l % 4 + l, 0] = 1.0", "y[0, l] += x[l % 4 + l, 0]"));
+  EXPECT_FALSE(
+      iterations_apart("for k in seq(0, 8):\n            x[l + k, 0] = 0.0", "y[0, 0] += x[l, 0]"));
+  EXPECT_FALSE(iterations_apart("for k in seq(0, 8):\n            x[l + k, 0] = 0.0",
+                                "for k in seq(0, 8):\n            y[0, 0] += x[l + k, 0]"));
+  EXPECT_FALSE(iterations_apart("s = x[l, 0]", "y[0, l] = s")) << "a scalar is everybody's";
+  EXPECT_FALSE(iterations_apart("w[l, 0] = 1.0", "y[0, l] = x[l, 0]")) << "a window of x";
+  EXPECT_FALSE(iterations_apart("g(x[l, 0:4])", "y[0, l] = x[l, 0]")) << "what is passed";
+  EXPECT_FALSE(iterations_apart("x[l, 0] = y[l, 0]", "y[l + 1, 0] = x[l, 0]")) << "one of two";
+}
+
 // What stands between an allocation and its first user has no say in what an iteration leaves.
 TEST(TouchedNames, an_allocation_is_judged_by_those_who_know_it) {
   const ProcPtr p = parse(R"(
