@@ -57,13 +57,15 @@ class Joining {
   void find_rows() {
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k) {
       const OutlineLoop& inner = loop(k);
-      if (inner.parent < 0 || !is_plain(inner) || !is_plain(loop(inner.parent))) continue;
+      if (inner.parent < 0 || !is_plain(inner) || !inner.extent || !as_int(inner.hi) ||
+          !is_plain(loop(inner.parent)))
+        continue;
       if (only_loop_in(*stmt_at(*s_.proc, loop(inner.parent).path)->as<For>()))
         rows_.push_back({inner.parent, k});
     }
   }
   static bool is_plain(const OutlineLoop& l) {
-    return l.extent && as_int(l.lo) == 0 && as_int(l.hi) && !l.in_condition;
+    return as_int(l.lo) == 0 && l.bounded_by.empty() && !l.in_condition;
   }
 
   static bool is_iterator(const ExprPtr& e, Sym iter) {
@@ -128,7 +130,7 @@ class Joining {
         lanes = lanes ? std::min(lanes, of_it) : of_it;
       }
     const int64_t length = *loop(r.inner).extent;
-    return lanes > 1 && *loop(r.outer).extent > 1 && length % lanes != 0 &&
+    return lanes > 1 && loop(r.outer).extent != 1 && length % lanes != 0 &&
            length < kLongRow * lanes;
   }
 

@@ -14,7 +14,7 @@ namespace {
 
 // The same numbers of the same memory.
 void expect_same_numbers(const ProcPtr& p, const ProcPtr& q) {
-  Arguments before = make_arguments(*p, {}, 1), after = make_arguments(*q, {}, 1);
+  Arguments before = make_arguments(*p, {{"N", 7}}, 1), after = make_arguments(*q, {{"N", 7}}, 1);
   for (size_t k = 0; k < before.buffers.size(); ++k)
     after.buffers[k]->data = before.buffers[k]->data;
   Program(*p, Arithmetic::kExact).run(before.values, {});
@@ -71,6 +71,15 @@ def blend(a: f32[1], x: f32[2, 5, 7, 3], y: f32[2, 5, 7, 3]):
 )");
   EXPECT_TRUE(contains(text, "x: f32[210]")) << text;
   EXPECT_TRUE(contains(text, "for nijc in seq(0, 210):")) << text;
+  const std::string any = joined(R"(
+@proc
+def scale(N: size, x: f32[N, 3], y: f32[N, 3]):
+    for i in seq(0, N):
+        for c in seq(0, 3):
+            y[i, c] = 2.0 * x[i, c]
+)");
+  EXPECT_TRUE(contains(any, "x: f32[3 * N]")) << any;
+  EXPECT_TRUE(contains(any, "for ic in seq(0, 3 * N):")) << any;
 }
 
 // A column's own number, a neighbour, a row's own sum, half of the columns, other rows elsewhere,
