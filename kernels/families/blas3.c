@@ -9,6 +9,8 @@
 #define EXO_DEPTH ${depth}
 #define EXO_WIDTH ${width}
 #define EXO_HEIGHT ${height}
+#define EXO_NEAR ${near}
+#define EXO_NEAR_LEAST 128
 #endif
 enum {
   kStrip = ${tile_vectors} * ${lanes},
@@ -26,9 +28,9 @@ enum {
   kPitch = kDepth + kStrip, /* rows of a first factor that is copied as it stands: not all in the same lines of a cache */
   kTile = ${tile_rows}, /* rows of a register tile */
   kTileSize = kTile * ${depth}, /* elements of a packed tile of the first factor */
-  kNear = ${near}, /* strips that a tile goes by before the next tile does */
+  kNear = EXO_NEAR, /* strips that a tile goes by before the next tile does */
   kNearRows = ${near_rows}, /* rows that do so where they are not packed */
-  kNearLeast = 128, /* rows and columns of a product up to which all go by a strip */
+  kNearLeast = EXO_NEAR_LEAST, /* rows and columns of a product up to which all go by a strip */
   kSomeRows = 8 * kTile, /* that go by way of the stack at once, where a strip is not whole */
   kFewRows = 40, /* rows up to which a product has kernels of its own */
   kManyColumns = ${many} * kStrip, /* columns beyond which a few rows are enough for packing a second factor */

@@ -65,12 +65,13 @@ const std::vector<BlasLibrary>& blas_libraries() {
       if (compiled.ok()) built.emplace_back(target, folder);
     };
     // One runs on three threads whatever is worth two rows, goes by pieces so small that the tests'
-    // matrices have several, and takes streams of what is no longer than their vectors; the other
-    // is built without threads.
+    // matrices have several, a tile by two strips before the next one does, and takes streams of
+    // what is no longer than their vectors; the other is built without threads.
     setenv("OMP_NUM_THREADS", "3", 1);
     if (samples::runs_here("avx2"))
       build("avx2", {"CFLAGS=-O0 -DEXO_CHECKED -DEXO_LEAST_PRODUCT=100 -DEXO_LEAST_MATRIX=80 "
-                     "-DEXO_STREAMS=10000 -DEXO_DEPTH=72 -DEXO_WIDTH=96 -DEXO_HEIGHT=36"});
+                     "-DEXO_STREAMS=10000 -DEXO_DEPTH=72 -DEXO_WIDTH=96 -DEXO_HEIGHT=36 "
+                     "-DEXO_NEAR=2 -DEXO_NEAR_LEAST=20"});
     const std::vector<std::string> unthreaded = {"OPENMP=", "CFLAGS=-O0 -DEXO_CHECKED"};
     if (samples::runs_here("avx512")) {
       build("avx512", unthreaded);
