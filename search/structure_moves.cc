@@ -170,10 +170,11 @@ Found fused_sweeps(const Schedule& s, const StructureContext& /*c*/) {
   return out;
 }
 
+// Where numbers of a few parts are taken apart nothing else makes vectors of them: first.
 constexpr StructureMove kBeforeDistribution[] = {
-    invariants,        point_scalars,
-    rows_side_by_side, streams,
-    turned_blocks,     components,
+    components,        invariants,
+    point_scalars,     rows_side_by_side,
+    streams,           turned_blocks,
     unguarded,         whole_quotients,
     blocks_of_rows,    recurrence_blocks,
     closure_blocks,    skewed,
