@@ -45,7 +45,8 @@ std::string upper(std::string s) {
 void tell_as_joined(Proc& head, const Proc& p) {
   const Proc* at = &p;
   for (const Provenance* how = provenance_of(*at); how; how = provenance_of(*at)) {
-    if (how->op == "partial_eval") break;  // its sizes have no name any more
+    // Before those sizes had names that are gone, or elements lay in another order.
+    if (how->op == "partial_eval" || how->op == "transpose") break;
     at = how->parent.get();
     if (how->op != "join_dims") continue;
     for (Arg& a : head.args)

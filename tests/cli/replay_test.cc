@@ -71,6 +71,12 @@ TEST_F(Replay, of_joined_dimensions_shows_the_shape_that_was_asked_for) {
   const CFile file = generate_kernel(again, {});
   EXPECT_NE(file.h.find("C: f32[4, 6]"), std::string::npos) << file.h;
   EXPECT_NE(file.c.find("C[6 * i + j]"), std::string::npos) << file.c;
+  // Turned over since, it is no longer that memory.
+  const std::string turned =
+      "p = sgemm\np = partial_eval(p, M=4, N=6, K=3)\np = transpose(p, 'A')\n"
+      "p = join_dims(p, 'A', 0)\n";
+  const Replayed other = replay(workspace, input, turned, "turned.sched", "avx512");
+  EXPECT_NE(generate_kernel(other.proc, {}).h.find("A: f32[3, 4]"), std::string::npos);
 }
 
 TEST_F(Replay, of_lines_that_are_refused_says_why) {
