@@ -104,12 +104,13 @@ static void ${p}share_of_product(const void* job, int64_t k, int64_t of) {
 /* Bytes of a matrix that a thread should have at least. */
 #ifndef EXO_LEAST_MATRIX
 #define EXO_LEAST_MATRIX ${least_matrix}
+#define EXO_PARTED ${parted}
 #endif
 
 EXO_OTHERS void ${p}divided_product(int64_t threads, struct ${p}product job) {
   const int64_t n = job.n, sums = (threads - 1) * n;
   ${real} parts[kParts];
-  if (!job.trans || sums > kParts || job.m < n / 4 || job.m * n * (int64_t)sizeof(${real}) < ${parted} * (int64_t)EXO_LEAST_MATRIX) {
+  if (!job.trans || sums > kParts || job.m < n / 4 || job.m * n * (int64_t)sizeof(${real}) < EXO_PARTED * (int64_t)EXO_LEAST_MATRIX) {
     exo_team(threads, ${p}share_of_product, &job);
     return;
   }

@@ -70,6 +70,7 @@ const std::vector<BlasLibrary>& blas_libraries() {
     setenv("OMP_NUM_THREADS", "3", 1);
     if (samples::runs_here("avx2"))
       build("avx2", {"CFLAGS=-O0 -DEXO_CHECKED -DEXO_LEAST_PRODUCT=100 -DEXO_LEAST_MATRIX=80 "
+                     "-DEXO_PARTED=15 "
                      "-DEXO_STREAMS=10000 -DEXO_DEPTH=72 -DEXO_WIDTH=96 -DEXO_HEIGHT=36 "
                      "-DEXO_NEAR=2 -DEXO_NEAR_LEAST=20"});
     const std::vector<std::string> unthreaded = {"OPENMP=", "CFLAGS=-O0 -DEXO_CHECKED"};
