@@ -31,9 +31,7 @@ struct Rows {
 class Joining {
  public:
   Joining(const Schedule& s, const std::map<std::string, int64_t>& sizes, const Target& target)
-      : s_(s), o_(outline_of(*s.proc, sizes)), target_(target) {
-    for (const OutlineBuffer& b : o_.buffers) arguments_[b.name] = b.argument;
-  }
+      : s_(s), o_(outline_of(*s.proc, sizes)), target_(target) {}
 
   // Joined once, if there is something to be joined.
   std::optional<Schedule> run() {
@@ -155,9 +153,9 @@ class Joining {
     Schedule out = s_;
     for (const auto& [buffer, dim] : what.second) {
       const int d = static_cast<int>(dim);
-      if (arguments_.at(buffer)
-              ? apply(out, "join_dims", {Value(buffer.name()), Value(d)})
-              : apply(out, "mult_dim", {allocation_of(buffer), Value(d), Value(d + 1)}))
+      const std::optional<Cursor> local = allocation_of(buffer);
+      if (local ? apply(out, "mult_dim", {Value(*local), Value(d), Value(d + 1)})
+                : apply(out, "join_dims", {Value(buffer.name()), Value(d)}))
         return std::nullopt;
     }
     for (const Rows& r : what.first) {
@@ -169,12 +167,12 @@ class Joining {
       return std::nullopt;
     return out;
   }
-  Value allocation_of(Sym buffer) const {
+  // Nothing: it is an argument.
+  std::optional<Cursor> allocation_of(Sym buffer) const {
     for (const Path& path : all_stmt_paths(*s_.proc))
       if (const Alloc* a = stmt_at(*s_.proc, path)->as<Alloc>(); a && a->name == buffer)
-        return Value(Cursor::stmt(s_.proc, path));
-    EXO_CHECK(false);
-    return {};
+        return Cursor::stmt(s_.proc, path);
+    return std::nullopt;
   }
   // Where a row or a column is still asked for, an element's number is divided by the rows' length.
   static int divisions(const Proc& p) {
@@ -192,7 +190,6 @@ class Joining {
   const Schedule& s_;
   const Outline o_;
   const Target& target_;
-  std::map<Sym, bool> arguments_;  // an allocation: false
   std::vector<Rows> rows_;
   std::set<Place> places_;
 };

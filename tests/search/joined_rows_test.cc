@@ -71,6 +71,20 @@ def blend(a: f32[1], x: f32[2, 5, 7, 3], y: f32[2, 5, 7, 3]):
 )");
   EXPECT_TRUE(contains(text, "x: f32[210]")) << text;
   EXPECT_TRUE(contains(text, "for nijc in seq(0, 210):")) << text;
+  // An array of each iteration's own.
+  const std::string inside = joined(R"(
+@proc
+def twice(x: f32[4, 5, 7], y: f32[4, 5, 7]):
+    for n in seq(0, 4):
+        t: f32[5, 7]
+        for i in seq(0, 5):
+            for j in seq(0, 7):
+                t[i, j] = 2.0 * x[n, i, j]
+        for i in seq(0, 5):
+            for j in seq(0, 7):
+                y[n, i, j] = t[i, j] + 1.0
+)");
+  EXPECT_TRUE(contains(inside, "t : f32[35]")) << inside;
   const std::string any = joined(R"(
 @proc
 def scale(N: size, x: f32[N, 3], y: f32[N, 3]):
