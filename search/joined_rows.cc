@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/ir/normal_form.h"
+#include "search/moves/components.h"
 #include "search/moves/parts.h"
 #include "search/outline/outline.h"
 
@@ -15,10 +16,8 @@ namespace exotune {
 
 namespace {
 
-constexpr int64_t kLongRow = 16;       // vectors: of longer rows what is no whole one is little
-constexpr int64_t kMostNumbers = 128;  // of a record: a vector of each of them still lies close by
-constexpr int64_t kShortIterations = 8;  // iterations: from here on vectors go along it
-constexpr int kMostJoins = 16;  // joins in all: dimensions of images, of each of a few buffers
+constexpr int64_t kLongRow = 16;  // vectors: of longer rows what is no whole one is little
+constexpr int kMostJoins = 16;    // joins in all: dimensions of images, of each of a few buffers
 
 // Two dimensions of a buffer, the first of them.
 using Place = std::pair<Sym, size_t>;
@@ -226,7 +225,7 @@ int dimensions_of_record(const Type& type) {
   int count = 0;
   while (count + 1 < rank) {
     const auto n = as_int(type.shape[static_cast<size_t>(rank - 1 - count)]);
-    if (!n || numbers * *n > kMostNumbers) break;
+    if (!n || numbers * *n > kMostOfRecord) break;
     numbers *= *n;
     ++count;
   }
@@ -243,7 +242,7 @@ bool is_of_record(const Outline& o, const OutlineAccess& a, int dimensions) {
   };
   return std::all_of(a.loops.begin(), a.loops.end(), [&](int k) {
     const OutlineLoop& l = o.loops[static_cast<size_t>(k)];
-    if (l.extent && *l.extent < kShortIterations) return true;
+    if (l.extent && *l.extent < kShortLoop) return true;
     return among(0, first, l.iter) && !among(first, a.what.idx.size(), l.iter);
   });
 }

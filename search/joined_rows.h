@@ -15,9 +15,8 @@ namespace exotune {
 /// Where j runs over whole rows, and rows are no whole number of vectors, or few of them: pixels of
 /// small images, colours of pixels, numbers of two parts that are treated alike. Of the buffers,
 /// arguments are seen with the two dimensions as one (join_dims) and allocations become so
-/// (mult_dim); then the loops do (mult_loops). Joined again as long as that holds. `lanes_of`: how
-/// many elements of a precision a vector has; with one, nothing is joined. Returns `s` itself where
-/// there are no such loops, or the core refused.
+/// (mult_dim); then the loops do (mult_loops). Joined again as long as that holds. Returns `s`
+/// itself where the target has no vectors, there are no such loops, or the core refused.
 /// Of every statement that touches such a buffer the loops must be joined: otherwise what is read
 /// across rows somewhere else loses its shape.
 Schedule rows_joined(const Schedule& s, const std::map<std::string, int64_t>& sizes,

@@ -10,6 +10,7 @@
 #include "hw/half_width.h"
 #include "hw/machine_model.h"
 #include "search/dp/ahead_layout.h"
+#include "search/function_estimates.h"
 #include "search/joined_rows.h"
 #include "search/moves/dot_tiles.h"
 #include "search/moves/gathers.h"
@@ -66,19 +67,6 @@ BeamContext context_of(const TuningState& run) {
   out.sizes = run.sizes;
   out.weights = weights_of(*request.target, request.machine, &run.store, request.kernel.operation(),
                            request.costs);
-  return out;
-}
-
-// The functions that it calls, as in sqrt(x[i]), and "/" where data are divided.
-std::set<std::string> functions_in(const Block& body) {
-  std::set<std::string> out;
-  const std::function<void(const ExprPtr&)> look = [&](const ExprPtr& e) {
-    const BinOp* op = e->as<BinOp>();
-    if (op && op->op == BinOpKind::kDiv && is_data(e->type)) out.insert("/");
-    if (const Extern* call = e->as<Extern>()) out.insert(call->fn);
-    for (const ExprPtr& part : expr_children(*e)) look(part);
-  };
-  for_each_expr(body, look);
   return out;
 }
 
@@ -493,7 +481,7 @@ std::vector<BeamState> Proposals::around(const std::vector<BeamState>& good, siz
                             nest_.vector_loop,
                             nest_.row_loop,
                             streaming(),
-                            estimates(),
+                            estimating_steps(*start().proc, *request_.target),
                             reads_far()};
   std::vector<BeamState> out;
   for (size_t form = 0; form <= starts_.size(); ++form) {
@@ -556,26 +544,6 @@ Steps Proposals::streaming() const {
     return {{"stream_results", {Value(stores), Value(target.stream_fence), Value(rows)}, {}}};
   }
   return {};
-}
-
-// What the nest calls may have instructions that estimate it: each function by them, and all.
-std::vector<Steps> Proposals::estimates() const {
-  const std::set<std::string> wanted = functions_in(start().proc->body);
-  std::map<std::string, ValueList> by_function;
-  ValueList all;
-  for (const ProcPtr& estimate : request_.target->estimates)
-    for (const std::string& function : functions_in(estimate->body))
-      if (wanted.count(function) > 0) {
-        by_function[function].emplace_back(estimate);
-        all.emplace_back(estimate);
-      }
-  std::vector<Steps> out;
-  const auto add = [&](const ValueList& twins) {
-    out.push_back({{"call_twins", {Value(twins)}, {}}});
-  };
-  for (const auto& [function, twins] : by_function) add(twins);
-  if (by_function.size() > 1) add(all);
-  return out;
 }
 
 // The first schedules of each family with their results past the caches: a search whose time ends

@@ -100,7 +100,6 @@ class Proposals {
   BeamResult beam(const Nest& nest, const SharedLoop* shared);
   /// The step that sends results past the caches; empty where they are small or nothing does.
   Steps streaming() const;
-  std::vector<Steps> estimates() const;
   /// Bytes; 0: the machine has no such cache.
   int64_t second_cache() const;
   /// Is an argument that is read larger than the second cache?

@@ -1,7 +1,6 @@
 #include "core/library/level1.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include "core/ir/printer.h"
@@ -107,17 +106,6 @@ ProcPtr optimize_sum(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t
 }
 
 }  // namespace
-
-// Vectors of what is `guarded` too; where no instruction does that (narrow elements, functions),
-// the elements that make no whole vector have a loop of their own.
-ProcPtr whole_and_rest(ProcPtr p, const Path& top, int64_t lanes,
-                       const std::function<ProcPtr(const ProcPtr&)>& guarded) {
-  if (attempted(p, guarded)) return p;
-  const For& f = *find_loop(p, top);
-  const std::optional<int64_t> extent = literal_extent(f);
-  if (!extent || *extent < lanes || *extent % lanes == 0) return guarded(p);
-  return guarded(cut_loop(p, at(p, top), f.lo + int_const(*extent / lanes * lanes)));
-}
 
 ProcPtr optimize_level_1_loop(ProcPtr p, const Cursor& loop, const VectorUnit& unit,
                               int64_t interleave) {

@@ -82,15 +82,9 @@ ProcPtr optimize_rows(ProcPtr p, const Path& top, const VectorUnit& unit) {
   p = reorder_loops(p, at(p, top));  // for j: for i: s
   const Sym column = find_loop(p, top)->iter;
   const std::vector<std::string> names = {column.name() + "v", column.name() + "l"};
-  if (is_reduction(p, top, column)) {
-    if (attempted(p, [&](const ProcPtr& q) { return optimize_row_sums(q, top, unit); })) return p;
-    // No instruction does what is guarded: it has a loop of its own.
-    const For& f = *find_loop(p, top);
-    const auto trips = literal_extent(f);
-    if (trips && *trips > unit.lanes && *trips % unit.lanes != 0)
-      p = cut_loop(p, at(p, top), f.lo + int_const(*trips / unit.lanes * unit.lanes));
-    return optimize_row_sums(p, top, unit);
-  }
+  if (is_reduction(p, top, column))
+    return whole_and_rest(p, top, unit.lanes,
+                          [&](const ProcPtr& q) { return optimize_row_sums(q, top, unit); });
   const bool shared = is_reduction(p, top, row);
 
   // Whole vectors, then the rest.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/library/attempted.h"
 #include "core/library/blocking.h"
 #include "core/library/hoisting.h"
 #include "core/library/inspection.h"
@@ -152,6 +153,15 @@ ProcPtr finish_around_loops(ProcPtr p, const Path& top, const std::vector<Path>&
   p = sink_lanes(p, at(p, inner.back()), unit.memory);
   if (inner.size() > 1) p = sink_copies(p, at(p, inner.front()), lane);
   return finish_scopes(p, top, lane, unit);
+}
+
+ProcPtr whole_and_rest(ProcPtr p, const Path& top, int64_t lanes,
+                       const std::function<ProcPtr(const ProcPtr&)>& guarded) {
+  if (attempted(p, guarded)) return p;
+  const For& f = *find_loop(p, top);
+  const std::optional<int64_t> extent = literal_extent(f);
+  if (!extent || *extent < lanes || *extent % lanes == 0) return guarded(p);
+  return guarded(cut_loop(p, at(p, top), f.lo + int_const(*extent / lanes * lanes)));
 }
 
 ProcPtr unroll_named(ProcPtr p, const std::string& name) {

@@ -1,6 +1,7 @@
 #pragma once
 // What the schedules of level 1 and level 2 kernels share: finding one's way in the loops that
 // divide_loop leaves, and turning a finished nest of lane loops into instructions.
+#include <functional>
 #include <string>
 
 #include "core/library/vectorize.h"
@@ -38,6 +39,13 @@ ProcPtr finish_elements(ProcPtr p, const Path& top, const VectorUnit& unit);
 /// over u and over lanes, or these alone.
 ProcPtr finish_around_loops(ProcPtr p, const Path& top, const std::vector<Path>& inner,
                             const VectorUnit& unit);
+
+/// `guarded` of the loop at `top`, whose last vector may be a part of one. Where no instruction of
+/// that kind is there (narrow elements, functions), of the whole vectors alone: the elements left
+/// over have a loop of their own behind it. Throws what `guarded` throws of those, and of loops
+/// without a literal bound.
+ProcPtr whole_and_rest(ProcPtr p, const Path& top, int64_t lanes,
+                       const std::function<ProcPtr(const ProcPtr&)>& guarded);
 
 /// Unrolls the loops of this name that have literal bounds, wherever they are.
 ProcPtr unroll_named(ProcPtr p, const std::string& name);

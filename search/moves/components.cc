@@ -17,8 +17,6 @@ namespace {
 
 // Targets have instructions for two to four; of more, whole matrices are turned over.
 constexpr int64_t kMostComponents = 4;
-constexpr int64_t kShortLoop = 8;       // iterations: from here on vectors go along it
-constexpr int64_t kMostOfRecord = 128;  // numbers: a vector of each of them still lies close by
 constexpr size_t kMostRowsOfArray = 4;  // a node's and its children's
 
 // How a buffer lies along a loop: `number` components side by side, in a dimension of their own or

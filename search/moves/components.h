@@ -11,6 +11,9 @@
 
 namespace exotune {
 
+constexpr int64_t kMostOfRecord = 128;  // numbers: a vector of each of them still lies close by
+constexpr int64_t kShortLoop = 8;       // iterations: from here on vectors go along it
+
 /// for p: s(x[p, 0], x[p, 1], x[p, 2])
 ///   ->  for pb: { t[0:3, 0:L] = x[L * pb : L * pb + L, 0:3] turned over by an instruction
 ///                 for p in seq(0, L): s(t[0, p], t[1, p], t[2, p]) } ; for p in seq(0, ..): s(..)

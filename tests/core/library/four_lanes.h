@@ -108,6 +108,24 @@ def subtract(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
         dst[i] += -a[i] * b[i]
 )";
 
+// Halves come in whole vectors alone.
+inline constexpr const char* kHalves = R"(
+@instr("load_half4")
+def load_half4(dst: [f32][4] @ V4, src: [f16][4] @ DRAM):
+    assert stride(dst, 0) == 1
+    assert stride(src, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = src[i]
+
+@instr("mul4")
+def mul4(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
+    assert stride(dst, 0) == 1
+    assert stride(a, 0) == 1
+    assert stride(b, 0) == 1
+    for i in seq(0, 4):
+        dst[i] = a[i] * b[i]
+)";
+
 struct FourLanes {
   Module module;
   VectorUnit unit;

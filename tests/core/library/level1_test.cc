@@ -21,14 +21,6 @@ def relu4(dst: [f32][4] @ V4, src: [f32][4] @ V4):
     for i in seq(0, 4):
         dst[i] = relu(src[i])
 
-@instr("mul4")
-def mul4(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
-    assert stride(dst, 0) == 1
-    assert stride(a, 0) == 1
-    assert stride(b, 0) == 1
-    for i in seq(0, 4):
-        dst[i] = a[i] * b[i]
-
 @instr("div4")
 def div4(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
     assert stride(dst, 0) == 1
@@ -49,13 +41,6 @@ def set4(dst: [f32][4] @ V4, src: f32 @ DRAM):
     assert stride(dst, 0) == 1
     for i in seq(0, 4):
         dst[i] = src
-
-@instr("load_half4")
-def load_half4(dst: [f32][4] @ V4, src: [f16][4] @ DRAM):
-    assert stride(dst, 0) == 1
-    assert stride(src, 0) == 1
-    for i in seq(0, 4):
-        dst[i] = src[i]
 
 @proc
 def halves(x: f16[11], y: f32[11]):
@@ -87,7 +72,7 @@ def by_elements(n: size, s: f32, x: f32[n], y: f32[n]):
 )";
 
 struct Machine : FourLanes {
-  Machine() : FourLanes(kKernels) {}
+  Machine() : FourLanes(std::string(kHalves) + kKernels) {}
 };
 
 // `scalars` come between the size and the vectors.

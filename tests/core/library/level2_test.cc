@@ -320,22 +320,7 @@ std::vector<double> skinny_result(const ProcPtr& p, int64_t m, int64_t n, bool f
 
 // No instruction loads a part of a vector of halves.
 TEST(Level2, a_rest_that_no_instruction_does_is_done_element_by_element) {
-  const FourLanes machine(R"(
-@instr("load_half4")
-def load_half4(dst: [f32][4] @ V4, src: [f16][4] @ DRAM):
-    assert stride(dst, 0) == 1
-    assert stride(src, 0) == 1
-    for i in seq(0, 4):
-        dst[i] = src[i]
-
-@instr("mul4")
-def mul4(dst: [f32][4] @ V4, a: [f32][4] @ V4, b: [f32][4] @ V4):
-    assert stride(dst, 0) == 1
-    assert stride(a, 0) == 1
-    assert stride(b, 0) == 1
-    for i in seq(0, 4):
-        dst[i] = a[i] * b[i]
-
+  const FourLanes machine(std::string(kHalves) + R"(
 @proc
 def squares(x: f16[4, 7], y: f32[4, 7]):
     for r in seq(0, 4):
