@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times a tuned kernel against C compilers on its own plain loops, and against libraries.
 
-    compare.py EXO_TUNE FILE.exo:KERNEL N=400,M=300 [--tuned OUT/STEM.c] [--rounds 9] [--target avx512]
+    compare.py EXO_TUNE FILE.exo:KERNEL N=400,M=300 [--tuned OUT/STEM.c] [--rounds 9] [--target avx2]
                [--hand FILE.sched] [--place pages|malloc|spread] [--libraries openblas,onednn] [--keep FOLDER] [--build]
 
 Compilers get the C of the unscheduled procedure at these sizes, with -O3 -march=MARCH -ffast-math:
@@ -171,7 +171,7 @@ def variants(a, folder, build):
     name = a.kernel.split(":")[1]
     plain = emit(a.tool, a.kernel, a.sizes, folder)
     args = arguments(plain)
-    march = "-march=" + MARCH.get(a.target, "native")
+    march = "-march=" + ("native" if a.target == libraries.widest_target() else MARCH.get(a.target, "native"))
     out = {who: build(command + [march], whole(plain), ".c") for who, command in COMPILERS.items()}
     if a.tuned:
         out["tuned"] = build(built_by(a.tuned), whole(a.tuned), ".c")
@@ -317,7 +317,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tool"), parser.add_argument("kernel"), parser.add_argument("sizes")
     parser.add_argument("--tuned"), parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--seconds", type=float, default=12), parser.add_argument("--target", default="avx512")
+    parser.add_argument("--seconds", type=float, default=12), parser.add_argument("--target", default=libraries.widest_target())
     parser.add_argument("--hand"), parser.add_argument("--place", choices=list(PLACES))
     parser.add_argument("--keep"), parser.add_argument("--build", action="store_true")
     parser.add_argument("--libraries", default="", help="names, by commas; all unless given")

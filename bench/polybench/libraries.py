@@ -11,6 +11,12 @@ def table():
         return tomllib.load(file)
 
 
+def widest_target():
+    """Of the targets for CPUs that are compared, the one with all that this CPU has."""
+    with open("/proc/cpuinfo") as file:
+        return "avx512" if "avx512f" in file.read().split() else "avx2"
+
+
 def peers_of(target):
     """What the target's own text says of the libraries that it may be compared with."""
     with open(os.path.join(HERE, "..", "..", "hw", target, "target.toml"), "rb") as file:

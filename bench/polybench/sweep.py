@@ -81,7 +81,8 @@ def compare(a, name, kernel, sizes):
     tuned = os.path.join(a.out, name + ".c")
     command = [sys.executable, os.path.join(HERE, "compare.py"), a.tool, kernel, sizes,
                "--tuned", tuned, "--seconds", str(a.seconds), "--keep", os.path.join(a.out, "built"),
-               "--target", a.target or "avx512", "--libraries", a.libraries] + (["--build"] if a.only == "build" else [])
+               "--libraries", a.libraries] + (["--target", a.target] if a.target else []) + \
+              (["--build"] if a.only == "build" else [])
     if not os.path.exists(tuned):
         print(f"{name:16s} no result: see {a.out}/{name}.log", flush=True)
         return None, None

@@ -126,9 +126,13 @@ TEST_P(Misbehaving, instruction_loses_and_its_cause_is_recorded) {
     EXPECT_NE(cause.find(lie.cause), std::string::npos) << row;
     EXPECT_EQ(row["winner"], 0) << row;
   }
-  EXPECT_EQ(liars, lie.liars) << rows.out;
+  EXPECT_EQ(liars + honest, lie.liars + lie.honest) << rows.out;
   EXPECT_GT(otherwise, 0) << rows.out;
-  EXPECT_EQ(honest, lie.honest) << rows.out;
+  // At other sizes only who may win is tried: how many liars those are, the clock decides.
+  if (lie.any_size)
+    EXPECT_GE(liars, 1) << rows.out;
+  else
+    EXPECT_EQ(liars, lie.liars) << rows.out;
   EXPECT_EQ(winners, 1) << rows.out;
 }
 
