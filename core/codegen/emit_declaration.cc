@@ -1,4 +1,5 @@
-// Local variables are declared where they get their first value, when that is in the same block.
+// Local variables are declared where they get their first value, when that is in the same block;
+// those that nobody mentions (registers of a tile of which a part is never used) are not.
 #include "core/codegen/c_names.h"
 #include "core/codegen/function_emitter.h"
 
@@ -37,7 +38,7 @@ std::string FunctionEmitter::with_declarations(const std::string& text) const {
     if (text[place] != kPlace) {
       out.append(text, from, to - from);
     } else if (const Declaration& d = declarations_[std::stoul(text.substr(place + 1))];
-               !d.joined) {
+               !d.joined && has_token(text, d.name, to)) {
       out += text.substr(from, place - from) + d.type + " " + d.name + ";\n";
     }
     from = to;

@@ -56,6 +56,7 @@ FunctionEmitter::FunctionEmitter(const Proc& p, const Usage& usage, const Signat
       names_(file.file_names),
       plan_(plan_storage(p)),
       scratch_(file.scratch.compute(p)) {
+  for_each_stmt(p.body, [&](const StmtPtr&) { ++statements_; });
   for (const Arg& a : p.args) {
     const std::string name = names_.bind(a.name);
     if (is_control(a.type.scalar)) {
@@ -264,6 +265,20 @@ int64_t FunctionEmitter::unroll_count(const For& f) {
   return indexes ? trips->constant : 0;
 }
 
+/// Loops around loops, of more iterations than compilers write out at no cost: in a long function,
+/// which says already what is to be written out, they stay loops.
+bool FunctionEmitter::stays_loop(const For& f) const {
+  constexpr int kLongFunction = 200;  // statements: clang takes seconds from here on, and its code
+                                      // of a blocked factorization triples
+  constexpr int64_t kFewIterations = 4;  // written out they are no slower to compile
+  if (statements_ < kLongFunction) return false;
+  const auto trips = affine(f.hi - f.lo);
+  if (!trips || !trips->is_constant() || trips->constant <= kFewIterations) return false;
+  bool holds_loop = false;
+  for_each_stmt(f.body, [&](const StmtPtr& s) { holds_loop |= s->as<For>() != nullptr; });
+  return holds_loop;
+}
+
 /// A loop that runs once is its body.
 bool FunctionEmitter::single_iteration(const For& f) {
   const auto trips = affine(f.hi - f.lo);
@@ -306,6 +321,9 @@ void FunctionEmitter::loop(const For& f) {
   if (unroll > 0) {
     file_.needs.helpers.insert("EXO_UNROLL");
     line("EXO_UNROLL");
+  } else if (!parallel && stays_loop(f)) {
+    file_.needs.helpers.insert("EXO_STAYS");
+    line("EXO_STAYS");
   }
   std::string end = hi_plain, bound;
   if (once) {

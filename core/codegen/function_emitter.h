@@ -191,6 +191,9 @@ class FunctionEmitter {
   void write_config(const WriteConfig& w, const SourceLocation& where);
   /// How often a loop is written out: loops over registers must be, since C cannot index registers.
   int64_t unroll_count(const For& f);
+  /// Compilers are asked not to write it out: what they make of long functions is longer and no
+  /// faster.
+  bool stays_loop(const For& f) const;
   /// A cast to void for each formal that the body does not mention; generated C is clean of
   /// warnings.
   std::string unused_parameters(const std::string& checks) const;
@@ -284,6 +287,7 @@ class FunctionEmitter {
       freed_;               // by open block: allocations whose memory has a `free` template
   std::string workspace_;   // the caller's workspace from here on; "" with an arena
   int parallel_depth_ = 0;  // enclosing loops that threads share
+  int statements_ = 0;      // of the function
   int64_t unrolled_ = 1;    // product of the trip counts of enclosing unrolled loops
 };
 

@@ -130,6 +130,14 @@ constexpr const char* kUnroll =
     "#else\n"
     "#define EXO_UNROLL\n"
     "#endif\n";
+constexpr const char* kStays =
+    "/* What is to be written out is: compilers that unroll more of so long a function take long. "
+    "*/\n"
+    "#if defined(__clang__)\n"
+    "#define EXO_STAYS _Pragma(\"nounroll\")\n"
+    "#else\n"
+    "#define EXO_STAYS\n"
+    "#endif\n";
 
 }  // namespace
 
@@ -144,7 +152,8 @@ std::string helper_text(const std::string& name) {
                                                            {"exo_workspace_take", kWorkspace},
                                                            {"exo_times", kTimes},
                                                            {"EXO_TOO_MANY", kTooMany},
-                                                           {"EXO_UNROLL", kUnroll}};
+                                                           {"EXO_UNROLL", kUnroll},
+                                                           {"EXO_STAYS", kStays}};
   if (const auto it = fixed.find(name); it != fixed.end()) return it->second;
   // exo_<operation>_<type>
   const size_t split = name.rfind('_');

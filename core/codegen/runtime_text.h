@@ -6,7 +6,7 @@
 namespace exotune::codegen {
 
 /// Definition of one helper: exo_floor_div, exo_max_f32, exo_bf16_to_f32, EXO_ASSERT, EXO_UNROLL,
-/// ...
+/// EXO_STAYS, ...
 std::string helper_text(const std::string& name);
 
 /// The scratch arena and `void STEM_release_scratch(void)`.
