@@ -21,6 +21,13 @@ Range whole(ScalarType t) {
   return {range.first, range.second};
 }
 
+bool divides(const ExprPtr& e) {
+  const auto* b = e->as<BinOp>();
+  if (b && b->op == BinOpKind::kDiv) return true;
+  const std::vector<ExprPtr> children = expr_children(*e);
+  return std::any_of(children.begin(), children.end(), divides);
+}
+
 // One walk over a proc in the order of its text. What a cast puts in front of its statement
 // (`x_i16 = x[i]`) has the range of what it was made of.
 class NarrowArithmetic {
@@ -60,12 +67,15 @@ class NarrowArithmetic {
   void say(const ExprPtr& value, ScalarType wide, const SourceLocation& where) {
     const std::string from = name_of(value->type), to = name_of(wide);
     const ExprPtr written = WrittenCasts(proc_).written(value);
-    const ExprPtr cast = integers_as(wide, written);
+    // A quotient of integers is cut to one, of floats it is not.
+    const ScalarType exact = is_float(wide) && divides(written) ? ScalarType::kI32 : wide;
+    const ExprPtr parts = integers_as(exact, written);
+    const ExprPtr cast = exact == wide ? parts : make_expr(Cast{parts}, wide, parts->where);
     said.push_back(Diagnostic{value->where.known() ? value->where : where,
                               "`" + str(written) + "` is computed in " + from +
                                   ", where it may wrap, and only then becomes " + to,
                               {},
-                              "`" + str(cast) + "` is computed in " + to +
+                              "`" + str(cast) + "` is computed in " + name_of(exact) +
                                   "; where it never wraps, a scalar says so: `t: " + from + " = " +
                                   str(written) + "`, and `t` for it"});
   }
@@ -84,8 +94,12 @@ class NarrowArithmetic {
       const Range of = range_of(u->arg);
       return fitted({-of.greatest, -of.least}, e->type);
     }
-    if (const auto* b = e->as<BinOp>())
+    if (const auto* b = e->as<BinOp>()) {
+      // The multiple is no farther from 0 than x: it wraps where x does.
+      if (const int64_t c = divisor_of_remainder(*b); c > 0)
+        return {range_of(b->lhs).least < 0 ? 1 - c : 0, c - 1};
       return combined(b->op, range_of(b->lhs), range_of(b->rhs), e->type);
+    }
     if (const auto* x = e->as<Extern>())
       for (const ExprPtr& argument : x->args) (void)range_of(argument);
     return whole(e->type);
@@ -102,9 +116,29 @@ class NarrowArithmetic {
                                                     a.greatest * b.least, a.greatest * b.greatest});
         return fitted({least, greatest}, type);
       }
+      case BinOpKind::kDiv: {
+        // Towards 0; of the least number by -1 there is none.
+        if (b.least <= 0) return whole(type);
+        return {std::min(a.least / b.least, a.least / b.greatest),
+                std::max(a.greatest / b.least, a.greatest / b.greatest)};
+      }
       default:
         return whole(type);
     }
+  }
+
+  // The c of x - c * (x / c), a literal; 0 for anything else.
+  int64_t divisor_of_remainder(const BinOp& b) {
+    const auto* multiple = b.op == BinOpKind::kSub ? b.rhs->as<BinOp>() : nullptr;
+    if (!multiple || multiple->op != BinOpKind::kMul) return 0;
+    for (const auto& [factor, other] :
+         {std::pair(multiple->lhs, multiple->rhs), std::pair(multiple->rhs, multiple->lhs)}) {
+      const auto* quotient = other->as<BinOp>();
+      if (quotient && quotient->op == BinOpKind::kDiv && factor->as<Const>() &&
+          equal(quotient->rhs, factor) && equal(quotient->lhs, b.lhs))
+        return range_of(factor).least;
+    }
+    return 0;
   }
 
   // What wraps may be any number of its type.

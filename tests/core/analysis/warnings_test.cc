@@ -34,6 +34,16 @@ TEST(Warnings, a_product_of_narrow_integers_that_is_stored_wider) {
       "wraps, a scalar says so: `t: ui8 = fmax(u[i] - 1, 0)`, and `t` for it\n");
 }
 
+// f32(u[i]) / 3 would be a third.
+TEST(Warnings, a_quotient_of_integers_stays_one) {
+  EXPECT_NE(
+      said_of("x[i] = 4 * (u[i] / 3)").find("hint: `f32(4 * (i32(u[i]) / 3))` is computed in i32"),
+      std::string::npos)
+      << said_of("x[i] = 4 * (u[i] / 3)");
+  EXPECT_NE(said_of("w[i] = 4 * (u[i] / 3)").find("hint: `4 * (i32(u[i]) / 3)` is computed in i32"),
+            std::string::npos);
+}
+
 TEST(Warnings, a_negative_byte_that_is_added_to_a_wider_sum) {
   EXPECT_NE(said_of("w[i] -= u[i]").find("hint: `-i32(u[i])` is computed in i32"),
             std::string::npos);
@@ -44,7 +54,9 @@ TEST(Warnings, nothing_of_what_cannot_wrap_or_stays_as_wide) {
        {"w[i] += b[i]", "u[i] = u[i] + u[i]", "u[i] -= u[i]", "w[i] += w[i] * w[i]",
         "w[i] += i32(b[i]) * i32(b[i])", "w[i] += i16(b[i]) * i16(b[i])",
         "w[i] += i16(u[i]) - i16(u[i])", "w[i] = fmax(b[i], 0)", "w[i] = b[i] / 2",
-        "x[i] = x[i] * x[i]", "y[i] += x[i] * x[i]", "w[i] = i32(i % 100) * 3"})
+        "x[i] = x[i] * x[i]", "y[i] += x[i] * x[i]", "w[i] = i32(i % 100) * 3",
+        "x[i] = u[i] - 16 * (u[i] / 16)", "x[i] = b[i] - (b[i] / 16) * 16 - 8",
+        "x[i] = u[i] / 4 * 4"})
     EXPECT_EQ(said_of(fine), "") << fine;
 }
 
