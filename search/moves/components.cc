@@ -101,8 +101,13 @@ class ComponentLoop {
   bool holds_long_loops() const {
     return std::any_of(o_.loops.begin(), o_.loops.end(), [&](const OutlineLoop& l) {
       return l.path.size() > loop_.path.size() && is_prefix(loop_.path, l.path) &&
-             l.extent.value_or(kShortLoop) >= kShortLoop;
+             fills_vectors(l.extent.value_or(kShortLoop));
     });
+  }
+  // The nine, 19 or 27 directions of a lattice do not.
+  static bool fills_vectors(int64_t extent) {
+    constexpr int64_t kMostDirections = 32;  // a rest costs less than turning over more than that
+    return extent >= kShortLoop && (extent % kShortLoop == 0 || extent > kMostDirections);
   }
 
   const Outline& o_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "core/analysis/queries.h"
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "search/moves/parts.h"
@@ -37,9 +38,13 @@ class Distribution {
   void split(const Path& path) {
     for (int k = size(path) - 1; k >= 0; --k) split(child(path, Child::kBody, k));
     if (!at(path)->as<For>() || size(path) < 2) return;
-    if (!holds_gap(path)) return;
+    const bool mixed = mixes_widths(path);
+    if (!mixed && !holds_gap(path)) return;
     Path loop = path;
-    if (expand_) expand_allocations(loop);
+    if (mixed)
+      expand_allocations(loop, used_across_widths(path));
+    else if (expand_)
+      expand_allocations(loop, std::nullopt);
     Schedule apart = s_;
     const Cuts cuts = cut(apart, loop);
     if (cuts.refused > 0) in_another_order(loop, cuts, apart);
@@ -86,27 +91,75 @@ class Distribution {
     }
   }
 
-  // A nest on one side of the gap; or two sums into different arrays, each a product of its own.
+  // Its statements write elements of different widths, and vectors along it have as many lanes as
+  // the widest: what is narrower has instructions for more.
+  bool mixes_widths(const Path& loop) const {
+    std::set<int64_t> widths;
+    for (int k = 0; k < size(loop); ++k) {
+      const Path path = child(loop, Child::kBody, k);
+      if (holds_loop(at(path))) return false;
+      widths.insert(bytes_written(*s_.proc, path));
+    }
+    widths.erase(0);
+    return widths.size() > 1;
+  }
+  // Between a statement and what follows it, allocations aside: those are the latter's.
+  static bool changes_width(const Proc& p, const Path& loop, int gap) {
+    const int64_t before = bytes_written(p, child(loop, Child::kBody, gap - 1));
+    const int end = static_cast<int>(body_of(*stmt_at(p, loop)).size());
+    while (gap < end && stmt_at(p, child(loop, Child::kBody, gap))->as<Alloc>()) ++gap;
+    const int64_t after = gap < end ? bytes_written(p, child(loop, Child::kBody, gap)) : 0;
+    return before != 0 && after != 0 && before != after;
+  }
+  // What the loop allocates and needs behind a change of width, too.
+  std::set<Sym> used_across_widths(const Path& loop) const {
+    std::set<Sym> made, out;
+    for (int k = 0, allocated = 0; k < size(loop); ++k) {
+      const StmtPtr s = at(child(loop, Child::kBody, k));
+      if (k > 0 && changes_width(*s_.proc, loop, k))
+        for (; allocated < k; ++allocated)
+          if (const auto* a = at(child(loop, Child::kBody, allocated))->as<Alloc>())
+            made.insert(a->name);
+      for (Sym name : made)
+        if (mentions(s, name)) out.insert(name);
+    }
+    return out;
+  }
+  // 0: it writes no element of data.
+  static int64_t bytes_written(const Proc& p, const Path& path) {
+    const StmtPtr s = stmt_at(p, path);
+    const auto* a = s->as<Assign>();
+    const auto* r = s->as<Reduce>();
+    if (!a && !r) return 0;
+    const std::optional<ScopeEntry> entry = lookup(p, path, a ? a->name : r->name);
+    return entry && is_data(entry->type.scalar) ? bytes_of(entry->type.scalar) : 0;
+  }
+
+  // A nest on one side of the gap; elements of different widths; or two sums into different arrays,
+  // each a product of its own.
   bool worth_it(const Proc& p, const Path& loop, int gap) const {
     const Block& body = body_of(*stmt_at(p, loop));
     const StmtPtr &before = body[static_cast<size_t>(gap) - 1],
                   &after = body[static_cast<size_t>(gap)];
     if (holds_loop(after) || holds_loop(before)) return true;
+    if (changes_width(p, loop, gap)) return true;
     const Reduce *one = before->as<Reduce>(), *other = after->as<Reduce>();
     return expand_ && loop.size() >= kDeepEnough && one && other && one->name != other->name;
   }
 
-  void expand_allocations(Path& loop) {
+  // All of them, or those of the names.
+  void expand_allocations(Path& loop, const std::optional<std::set<Sym>>& names) {
     const For& f = *at(loop)->as<For>();
     const std::vector<ScopeEntry> scope = scope_at(*s_.proc, child(loop, Child::kBody, 0));
     const std::string extent = str(greatest_bound(s_.proc, f.hi, loop), scope),
                       index = str(read_var(f.iter, ScalarType::kIndex), scope);
     for (int k = 0; k < size(loop); ++k) {
       const Path path = child(loop, Child::kBody, k);
-      if (!at(path)->as<Alloc>()) continue;
+      const auto* allocation = at(path)->as<Alloc>();
+      if (!allocation || (names && names->count(allocation->name) == 0)) continue;
       Schedule tried = s_;
       const Cursor alloc = Cursor::stmt(s_.proc, path);
-      const Alloc before = *at(path)->as<Alloc>();
+      const Alloc before = *allocation;
       if (apply(tried, "expand_dim", {Value(alloc), Value(extent), Value(index)})) continue;
       if (apply(tried, "lift_alloc", {Value(alloc)})) continue;
       // What a point has a few of: those of all points side by side, each after the other.

@@ -12,7 +12,9 @@ namespace exotune {
 /// allocates gets a dimension for that loop where that is what keeps the parts together
 /// (expand_dim, lift_alloc): of a triangle's row that of the longest one; a few elements of each
 /// iteration lie side by side over the iterations (rearrange_dim). Two sums into different arrays
-/// under three loops part then, too. Where a gap
+/// under three loops part then, too. Statements that write elements of different widths part in any
+/// case, and what their loop allocates gets a dimension for it: vectors of each have their own
+/// number of lanes. Where a gap
 /// is refused, one statement is tried behind all that follow it (reorder_stmts). Refusals are part
 /// of it and leave the place as it was.
 Schedule distribute(Schedule s, bool expand);

@@ -252,6 +252,31 @@ def rows(w: f32[40, 6], x: f32[20, 6], y: f32[20, 40]):
   EXPECT_NE(text.find("g : f32[20, 40]"), std::string::npos) << text;
 }
 
+// Doubles beside words: each has vectors of its own lanes then. What only one of them needs stays.
+TEST(Distribution, statements_of_different_widths_part) {
+  const ProcPtr p = parsed(R"(
+@proc
+def revenue(price: f32[3, 20], day: i32[3, 20], sum: f64[3], count: i32[3]):
+    for g in seq(0, 3):
+        for r in seq(0, 20):
+            keep: i32
+            late: i32
+            late = day[g, r] + 1
+            keep = select(late, 7, 1, 0)
+            count[g] += keep
+            sum[g] += f64(keep) * f64(price[g, r])
+)");
+  const Schedule apart = distribute({p, {}, false}, false);
+  const std::string text = str(*apart.proc);
+  EXPECT_NE(text.find("keep : i32[20]"), std::string::npos) << text;
+  EXPECT_NE(text.find("late : i32 @"), std::string::npos) << text;
+  EXPECT_EQ(apart.proc->body.size(), 1u) << text;
+  EXPECT_EQ(text.find("for r", text.find("for r", text.find("for r") + 1) + 1), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("for r", text.find("for r") + 1), std::string::npos) << text;
+  expect_same_result(p, apart.proc, text);
+}
+
 TEST(Triangles, are_cut_into_whole_blocks_and_corners) {
   const ProcPtr p = parsed(R"(
 @proc

@@ -38,6 +38,8 @@ MASKED_MOVES(epi32, __m512i, int32_t, 16, __mmask16)
 MASKED_MOVES(epi16, __m512i, int16_t, 32, __mmask32)
 MASKED_MOVES(epi8, __m512i, int8_t, 64, __mmask64)
 MASKED_MOVES(ps256, __m256, float, 8, __mmask8)
+MASKED_MOVES(epi32x8, __m256i, int32_t, 8, __mmask8)
+MASKED_MOVES(epi16x8, __m128i, int16_t, 8, __mmask8)
 MASKED_MOVES(epi16x16, __m256i, int16_t, 16, __mmask16)
 MASKED_MOVES(epi8x16, __m128i, int8_t, 16, __mmask16)
 MASKED_MOVES(epi8x32, __m256i, int8_t, 32, __mmask32)
@@ -58,6 +60,10 @@ MASKED_MOVES(epi8x32, __m256i, int8_t, 32, __mmask32)
 #define _mm512_maskz_loadu_epi32 sub_maskz_loadu_epi32
 #define _mm512_maskz_loadu_epi16 sub_maskz_loadu_epi16
 #define _mm256_maskz_loadu_ps sub_maskz_loadu_ps256
+#define _mm256_mask_storeu_ps sub_mask_storeu_ps256
+#define _mm256_maskz_loadu_epi32 sub_maskz_loadu_epi32x8
+#define _mm256_mask_storeu_epi32 sub_mask_storeu_epi32x8
+#define _mm_maskz_loadu_epi16 sub_maskz_loadu_epi16x8
 #undef _mm256_maskz_loadu_epi16
 #define _mm256_maskz_loadu_epi16 sub_maskz_loadu_epi16x16
 #define _mm_maskz_loadu_epi8 sub_maskz_loadu_epi8x16
@@ -261,6 +267,8 @@ REDUCTION(min, epi32, __m512i, int32_t, 16, __mmask16, INT32_MAX, a < b ? a : b)
     return sub_mask_##name(to, (K)-1, from);                 \
   }
 CONVERSION(cvtps_pd, __m512d, double, __m256, float, 8, __mmask8)
+CONVERSION(cvtepi32_pd8, __m512d, double, __m256i, int32_t, 8, __mmask8)
+#define _mm512_mask_cvtepi32_pd sub_mask_cvtepi32_pd8
 CONVERSION(cvtpd_ps, __m256, float, __m512d, double, 8, __mmask8)
 CONVERSION(cvtepi16_epi32, __m512i, int32_t, __m256i, int16_t, 16, __mmask16)
 CONVERSION(cvtepu16_epi32, __m512i, int32_t, __m256i, uint16_t, 16, __mmask16)
@@ -324,6 +332,31 @@ static inline __m256i sub_cvtepi32_epi16(__m512i a) {
 #define _mm512_cvtepi32_epi16 sub_cvtepi32_epi16
 #define _mm512_mask_cvtepi32_storeu_epi8 sub_mask_cvtepi32_storeu_epi8
 #define _mm512_mask_cvtepi32_storeu_epi16 sub_mask_cvtepi32_storeu_epi16
+
+// The same of eight lanes: the upper ones are 0 and stored nowhere.
+static inline __m512i sub_with_zeros(__m256i a) {
+  __m512i all;
+  memset(&all, 0, sizeof all);
+  memcpy(&all, &a, sizeof a);
+  return all;
+}
+static inline void sub_mask_cvtepi32_storeu_epi8x8(void* p, __mmask8 k, __m256i a) {
+  sub_mask_cvtepi32_storeu_epi8(p, k, sub_with_zeros(a));
+}
+static inline void sub_mask_cvtepi32_storeu_epi16x8(void* p, __mmask8 k, __m256i a) {
+  sub_mask_cvtepi32_storeu_epi16(p, k, sub_with_zeros(a));
+}
+static inline __m128i sub_cvtepi32_epi8x8(__m256i a) {
+  return sub_cvtepi32_epi8(sub_with_zeros(a));
+}
+static inline __m128i sub_cvtepi32_epi16x8(__m256i a) {
+  const __m256i low = sub_cvtepi32_epi16(sub_with_zeros(a));
+  return _mm256_castsi256_si128(low);
+}
+#define _mm256_mask_cvtepi32_storeu_epi8 sub_mask_cvtepi32_storeu_epi8x8
+#define _mm256_mask_cvtepi32_storeu_epi16 sub_mask_cvtepi32_storeu_epi16x8
+#define _mm256_cvtepi32_epi8 sub_cvtepi32_epi8x8
+#define _mm256_cvtepi32_epi16 sub_cvtepi32_epi16x8
 
 // Blocks of 128 bits: the lower half of the result from `a`, the upper from `b`.
 static inline __m512d sub_shuffle_f64x2(__m512d a, __m512d b, int which) {
