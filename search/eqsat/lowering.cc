@@ -170,7 +170,7 @@ class ProductSearch {
     seen_.push_back(plan);
     try {
       c.proc = replay(proc_, product_, plan, sizes_);
-    } catch (const SchedulingError& e) {
+    } catch (const Error& e) {  // also buffers that are made inside the loops
       return e.diagnostic().message.str();
     }
     c.text = text_of(product_, plan);

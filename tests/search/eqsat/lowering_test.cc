@@ -236,6 +236,23 @@ TEST(Lowering, a_buffer_of_the_program_is_an_operand) {
   EXPECT_TRUE(found.contains("V_view[j,d]"));
 }
 
+// Matrices blended for each point, of weights with bones: nothing around the points sees them.
+TEST(Lowering, an_array_made_inside_the_loops_is_no_output) {
+  const CandidateReport r = candidates(
+      "@proc\n"
+      "def skin(bone: f32[6, 3, 4], weight: f32[40, 6], y: f32[40, 3]):\n"
+      "    for v in seq(0, 40):\n"
+      "        m: f32[3, 4]\n"
+      "        for r in seq(0, 3):\n"
+      "            for c in seq(0, 4):\n"
+      "                m[r, c] = 0.0\n"
+      "                for b in seq(0, 6):\n"
+      "                    m[r, c] += weight[v, b] * bone[b, r, c]\n"
+      "        for r in seq(0, 3):\n"
+      "            y[v, r] = m[r, 3]\n");
+  for (const Candidate& c : r.candidates) EXPECT_NE(c.proc, nullptr) << c.text;
+}
+
 TEST(Lowering, an_output_of_each_iteration) {
   const CandidateReport r = candidates(
       "@proc\n"
