@@ -304,9 +304,13 @@ std::string shape_of(const Stmt& s) {
 }
 
 // The shapes that a target has instructions for, by the type that they write: vectorize looks here
-// before it tries unification, which costs far more.
-std::map<ScalarType, std::set<std::string>> shapes_of(const std::vector<ProcPtr>& instrs) {
-  std::map<ScalarType, std::set<std::string>> out;
+// before it tries unification, which costs far more. A schedule asks for those of one target again
+// and again: the last ones asked for are kept, by thread.
+std::shared_ptr<const Shapes> shapes_of(const std::vector<ProcPtr>& instrs) {
+  static thread_local std::vector<ProcPtr> known;
+  static thread_local std::shared_ptr<const Shapes> last;
+  if (last && known == instrs) return last;
+  Shapes out;
   for (const ProcPtr& p : instrs) {
     const Block* b = &p->body;
     while (b->size() == 1 && !body_of(*b->front()).empty() && orelse_of(*b->front()).empty())
@@ -319,7 +323,8 @@ std::map<ScalarType, std::set<std::string>> shapes_of(const std::vector<ProcPtr>
     for (const Arg& a : p->args)
       if (a.name == written) out[a.type.scalar].insert(shape_of(*b->front()));
   }
-  return out;
+  known = instrs;
+  return last = std::make_shared<const Shapes>(std::move(out));
 }
 
 // --- rows of the operator table ----------------------------------------------------------------

@@ -3,6 +3,7 @@
 // answer here makes a primitive refuse, never a wrong program. Exo 2 section 4.
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -81,6 +82,7 @@ std::vector<const Read*> data_reads(const ExprPtr& e);
 std::string shape_of(const Stmt& s);
 /// Shapes of all instructions whose body is loops (and guards) around one statement, by the type of
 /// the element it writes.
-std::map<ScalarType, std::set<std::string>> shapes_of(const std::vector<ProcPtr>& instrs);
+using Shapes = std::map<ScalarType, std::set<std::string>>;
+std::shared_ptr<const Shapes> shapes_of(const std::vector<ProcPtr>& instrs);
 
 }  // namespace exotune

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ir/precision.h"
 #include "core/ir/printer.h"
 #include "core/library/attempted.h"
 #include "core/library/hoisting.h"
@@ -279,9 +280,9 @@ class LaneLoop {
   }
   // Unification is asked only where shapes agree.
   bool has_shape(ScalarType written, const StmtPtr& s) const {
-    const auto shapes = shapes_.find(written);
+    const auto shapes = shapes_->find(written);
     const std::string shape = shape_of(*s);
-    return shapes != shapes_.end() && shapes->second.count(shape) && !misfits_.count(shape);
+    return shapes != shapes_->end() && shapes->second.count(shape) && !misfits_.count(shape);
   }
   StmtPtr with_value(const StmtPtr& s, const ExprPtr& value) const {
     if (const Assign* a = s->as<Assign>()) return make_assign(a->name, a->idx, value);
@@ -405,6 +406,14 @@ class LaneLoop {
       return true;
     }
     const ScalarType written = lookup(*p_, stmt, target)->type.scalar;
+    // Computed in another precision than it is kept in: there, and then converted. (Narrower
+    // numbers are converted where they are read.)
+    const auto wide = [](ScalarType t) { return bytes_of(t) >= bytes_of(ScalarType::kF32); };
+    if (assign && has_own_precision(rhs) && wide(rhs->type) && wide(written) &&
+        bytes_of(rhs->type) != bytes_of(written)) {
+      bind(rhs_path, "t_v");
+      return true;
+    }
     const bool known = has_shape(written, s);
     const bool fits = known || has_shape(written, with_value(s, in_registers(rhs)));
     if (!fits && bind_below_product(s, written, stmt, rhs, rhs_index)) return true;
@@ -419,7 +428,7 @@ class LaneLoop {
   ProcPtr p_;
   Path path_;
   const VectorUnit& unit_;
-  std::map<ScalarType, std::set<std::string>> shapes_;
+  std::shared_ptr<const Shapes> shapes_;
   std::set<std::string> misfits_;  // shapes that instructions have, and do not fit
   bool guarded_ = false;
   int loops_ = 1;

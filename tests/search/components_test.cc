@@ -248,6 +248,26 @@ def rows(m: f32[20, 40], y: f32[20]):
       << "vectors go along the row";
 }
 
+// The nine directions of a lattice fill no vectors.
+TEST(Components, of_records_with_a_loop_over_an_odd_number) {
+  const ProcPtr p = parsed(R"(
+@proc
+def collide(w: f32[9], f: f32[20, 9], rho: f32[20]):
+    for x in seq(0, 20):
+        r: f32
+        r = 0.0
+        for k in seq(0, 9):
+            r += f[x, k]
+        rho[x] = r
+        for k in seq(0, 9):
+            f[x, k] += 0.6 * (w[k] * r - f[x, k])
+)");
+  const std::vector<Schedule> found = apart(p);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(has(found[0], "f_parts : f32[9, 8]")) << str(*found[0].proc);
+  expect_same_result(p, found[0].proc, str(*found[0].proc));
+}
+
 // Elements of two arrays in one: both are copied.
 TEST(Components, of_several_rows_of_one_array) {
   const ProcPtr p = parsed(R"(
