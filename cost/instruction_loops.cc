@@ -109,13 +109,15 @@ class LoopWriter {
       o.offset = static_cast<int64_t>(operands_.size()) * (kOperandBytes + kLowerHalf);
       if (o.offset + 2 * kOperandBytes > InstructionLoops::kMemoryBytes) return false;
       if (kind == MemoryKind::kVector) {
-        const auto type = a.mem->c_types.find(name_of(a.type.scalar));
+        const std::optional<int64_t> held =
+            a.type.is_tensor() ? literal(a.type.shape.back()) : std::nullopt;
+        const std::string* type = held ? a.mem->c_type(a.type.scalar, *held) : nullptr;
         // Registers of this element type, read as one or as an array.
-        if (type == a.mem->c_types.end() || a.type.rank() > 2) return false;
+        if (!type || a.type.rank() > 2) return false;
         if (a.type.rank() == 2) o.registers = literal(a.type.shape[0]).value_or(0);
         if (o.registers < 1 || (o.registers > 1 && is_result(a))) return false;
         o.in_register = true;
-        o.c_type = type->second;
+        o.c_type = *type;
         registers_ = std::max(registers_, a.mem->count);
         globals_.push_back(a.mem->c_global);
       } else if (kind == MemoryKind::kHeap || kind == MemoryKind::kStack ||

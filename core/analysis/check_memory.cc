@@ -47,14 +47,31 @@ void Checker::allocation_memory(const Alloc& n, const SourceLocation& where) {
   if (m.kind == MemoryKind::kVector) {
     if (extents.empty())
       fail(where, what + ": a scalar does not fill a vector", "expand_dim it to one vector");
-    if (!m.c_types.empty() && !m.c_types.count(name_of(element)))
+    const bool held = m.c_type(element, extents.back()) != nullptr;
+    if (!held && !m.c_types.empty() && !m.c_types.count(name_of(element)))
       fail(where, what + ": there is no vector of " + name_of(element));
-    if (m.bytes > 0 && extents.back() * bytes_of(element) != m.bytes)
+    if (!held && m.bytes > 0 && extents.back() * bytes_of(element) != m.bytes)
       fail(where,
            what + ": the last dimension is " + std::to_string(extents.back()) + ", a vector of " +
                name_of(element) + " has " + std::to_string(m.bytes / bytes_of(element)) + " lanes",
            "divide_dim the buffer so that its last dimension is one vector");
   }
+}
+
+// C knows a register that is not full by another type.
+void Checker::whole_registers(const Call& n, size_t k, Sym name, const SourceLocation& where) {
+  const Arg& formal = n.callee->args[k];
+  const Sym root = scope_.root_of(name);
+  const Binding* b = scope_.find(root);
+  if (!formal.mem || formal.mem->kind != MemoryKind::kVector || !b || !b->type ||
+      !b->type->is_tensor() || !formal.type.is_tensor())
+    return;
+  const std::optional<int64_t> has = as_int(b->type->shape.back()),
+                               wants = as_int(formal.type.shape.back());
+  if (!has || !wants || *has == *wants) return;
+  fail(where, "argument " + formal.name.name() + " of " + n.callee->name + " is a register of " +
+                  std::to_string(*wants) + " elements, but one of " + root.name() + " has " +
+                  std::to_string(*has));
 }
 
 void Checker::argument_memory(const Call& n, size_t k, const SourceLocation& where) {
@@ -66,7 +83,8 @@ void Checker::argument_memory(const Call& n, size_t k, const SourceLocation& whe
   if (!name.valid()) return;
   const Memory* have = memory_of(name);
   const MemoryPtr want = formal.mem ? formal.mem : dram();
-  if (!have || have->name == want->name || (plain(*have) && plain(*want))) return;
+  if (have && have->name == want->name) return whole_registers(n, k, name, where);
+  if (!have || (plain(*have) && plain(*want))) return;
   fail(where,
        "argument " + formal.name.name() + " of " + n.callee->name + " is in " + want->name +
            ", but " + name.name() + " is in " + have->name,

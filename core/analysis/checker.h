@@ -101,6 +101,8 @@ class Checker {
   void allocation_memory(const Alloc& n, const SourceLocation& where);
   void addressable(Sym name, const SourceLocation& where);
   void argument_memory(const Call& n, size_t k, const SourceLocation& where);
+  /// The registers of argument `k`, of the buffer `name`, hold as many elements as the callee's.
+  void whole_registers(const Call& n, size_t k, Sym name, const SourceLocation& where);
   const Memory* memory_of(Sym name) const;
 
   [[noreturn]] void fail(const SourceLocation& where, LazyText message, LazyText hint = {}) const;

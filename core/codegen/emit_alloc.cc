@@ -103,23 +103,20 @@ void FunctionEmitter::allocate_vector(const Alloc& a, Storage* s, const Block& s
                                       size_t position, const SourceLocation& where) {
   const std::string what = "`" + a.name.name() + "` in " + s->mem->name;
   s->form = Storage::Form::kOpaque;
-  const auto type = s->mem->c_types.find(name_of(s->type));
-  if (type == s->mem->c_types.end())
-    throw InputError(where, what + ": the memory holds no " + name_of(s->type));
   const std::vector<int64_t> shape = constant_shape(a.type, what, where);
   if (shape.empty()) throw InputError(where, what + ": a scalar fills no register");
-  if (s->mem->bytes > 0 && shape.back() * bytes_of(s->type) != s->mem->bytes)
-    throw InputError(where, what + ": the last dimension must fill one register: " +
-                                std::to_string(s->mem->bytes / bytes_of(s->type)) +
-                                " elements, not " + std::to_string(shape.back()));
+  const std::string* type = s->mem->c_type(s->type, shape.back());
+  if (!type)
+    throw InputError(where, what + ": no register holds " + std::to_string(shape.back()) + " " +
+                                name_of(s->type));
   if (shape.size() > 1) {
-    std::string text = type->second + " " + s->name;
+    std::string text = *type + " " + s->name;
     for (size_t k = 0; k + 1 < shape.size(); ++k) text += "[" + std::to_string(shape[k]) + "]";
     line(text + ";");
   } else if (merged_into_first(scope, position, a.name, file_.usage)) {
-    line(type->second + " " + s->name + " = { 0 };");
+    line(*type + " " + s->name + " = { 0 };");
   } else {
-    declare(type->second, s->name);
+    declare(*type, s->name);
   }
 }
 

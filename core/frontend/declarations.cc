@@ -235,8 +235,7 @@ class MemoryFields {
       says_addressable_ = true;
     } else if (key == "c_types") {
       m_.c_types = string_map(t_);
-      for (const auto& [type, c] : m_.c_types)
-        if (!scalar_type(type)) throw InputError(value, "there is no type " + quoted(type));
+      for (const auto& [held, c] : m_.c_types) require_held(held, value);
     } else if (key == "c_global") {
       m_.c_global = string_value(t_, "C text for file scope, a string");
     } else if (key == "templates") {
@@ -279,6 +278,19 @@ class MemoryFields {
     throw InputError(
         where, "there is no kind of memory " + quoted(word),
         hint.empty() ? "kinds: heap, stack, static, vector, register_file, scratchpad" : hint);
+  }
+
+  // "f32", or "f32[4]": fewer elements than fill a register.
+  static void require_held(const std::string& held, const SourceLocation& where) {
+    const size_t bracket = held.find('[');
+    const std::string type = held.substr(0, bracket);
+    if (!scalar_type(type)) throw InputError(where, "there is no type " + quoted(type));
+    if (bracket == std::string::npos) return;
+    const std::string lanes = held.substr(bracket + 1, held.size() - bracket - 2);
+    if (held.back() != ']' || lanes.empty() || lanes.size() > 4 || lanes[0] == '0' ||
+        lanes.find_first_not_of("0123456789") != std::string::npos)
+      throw InputError(where, quoted(held) + " is no type with a number of elements",
+                       "a register holds `f32`, or fewer of them: `f32[4]`");
   }
 
   void read_shape() {

@@ -22,6 +22,14 @@ std::optional<MemoryKind> memory_kind(const std::string& name) {
   return std::nullopt;
 }
 
+const std::string* Memory::c_type(ScalarType element, int64_t lanes) const {
+  const bool filled = bytes == 0 || lanes * bytes_of(element) == bytes;
+  const auto it =
+      c_types.find(filled ? std::string(exotune::name_of(element))
+                          : exotune::name_of(element) + ("[" + std::to_string(lanes) + "]"));
+  return it == c_types.end() ? nullptr : &it->second;
+}
+
 MemoryPtr dram() {
   static const MemoryPtr m = built_in("DRAM", MemoryKind::kHeap);
   return m;

@@ -24,11 +24,16 @@ struct Memory {
   int64_t bytes = 0;        // capacity; vector: width of one register in bytes
   std::vector<int> shape;   // register_file: the only shape a register can hold
   int alignment = 64;       // bytes
-  std::map<std::string, std::string> c_types;  // vector: element type -> C type ("f32" -> "__m512")
+  /// vector: C types of what a register holds, by element type ("f32" -> "__m512") where elements
+  /// fill it, with their number ("f32[8]" -> "__m256") where it holds fewer.
+  std::map<std::string, std::string> c_types;
   /// C templates by operation: alloc, free, window, read, write, reduce. Absent = the kind's
   /// default.
   std::map<std::string, std::string> templates;
   std::string c_global;  // text wanted once at file scope
+
+  /// The C type of a vector's register with so many elements; null where it cannot hold them.
+  const std::string* c_type(ScalarType element, int64_t lanes) const;
 };
 using MemoryPtr = std::shared_ptr<const Memory>;
 

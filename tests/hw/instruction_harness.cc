@@ -66,8 +66,10 @@ std::string mover(const Target& target, const Arg& like, bool load) {
     if (in_register(target, to) != load || in_register(target, from) == load) continue;
     const Arg& reg = load ? to : from;
     if (reg.mem != like.mem || to.type.rank() != from.type.rank()) continue;
-    if (in_file(like) ? shape_text(reg) == shape_text(like) && shape_text(to) == shape_text(from)
-                      : to.type.rank() == 1 && as_int(from.type.shape[0]) == target.lanes_of(type))
+    if (in_file(like)
+            ? shape_text(reg) == shape_text(like) && shape_text(to) == shape_text(from)
+            : to.type.rank() == 1 && as_int(from.type.shape[0]) == as_int(to.type.shape[0]) &&
+                  as_int(reg.type.shape[0]) == as_int(like.type.shape.back()))
       return p->name;
   }
   return "";

@@ -4,6 +4,7 @@
 
 #include "core/codegen/codegen.h"
 #include "core/interp/interp.h"
+#include "core/ir/printer.h"
 #include "core/library/blocking.h"
 #include "core/library/contraction.h"
 #include "core/library/gemm.h"
@@ -88,6 +89,41 @@ TEST_P(VectorizedFormulas, mean_the_same) {
       ASSERT_NO_THROW((void)generate_c({fast}));
       for (const int64_t n : {1, 16, 37}) expect_same(p, fast, {{"N", n}});
     }
+}
+
+// Doubles beside what is narrower: as many lanes as there are doubles, the rest in half registers.
+TEST(MixedFormulas, mean_the_same) {
+  const char* const statements[] = {
+      "w[i] = x[i] * y[i] - x[i] * 2.0",
+      "s[0] += f64(x[i] * y[i]) * f64(k[i])",
+      "w[i] += f64(select(x[i], c, x[i], y[i])) / f64(k[i] + 3)",
+      "k[i] = select(k[i], 5, k[i] * 2, i32(h[i]))\n        w[i] = f64(k[i]) * 0.5",
+      "y[i] = sqrt(fabs(x[i])) + f32(w[i] * w[i])",
+      "x[i] = f32(k[i]) * y[i]\n        s[0] += w[i] * f64(x[i])",
+      "w[i] = fmax(x[i], y[i]) - relu(x[i]) / c\n        k[i] = w[i] * 4.0",
+      "w[i] = f64(h[i]) + f64(b[i]) * 3.0",
+  };
+  for (const char* name : {"avx2", "avx512"}) {
+    const TargetPtr target = library().load(name);
+    const VectorUnit unit = unit_of(*target, "f64");
+    for (const char* statement : statements) {
+      SCOPED_TRACE(name + std::string(": ") + statement);
+      const ProcPtr p = parse_module(
+                            "@proc\ndef f(N: size, x: f32[N], y: f32[N], w: f64[N], k: i32[N], "
+                            "h: i16[N], b: ui8[N], c: f32, s: f64[1]):\n"
+                            "    for i in seq(0, N):\n        " +
+                                std::string(statement) + "\n",
+                            "mixed.exo")
+                            .procs.back();
+      ProcPtr fast;
+      ASSERT_NO_THROW(fast = optimize_level_1(p, "i", unit, 1));
+      const std::string registers =
+          "[" + std::to_string(unit.lanes) + "] @ " + target->vector_memory->name;
+      EXPECT_NE(str(*fast).find(registers), std::string::npos) << str(*fast);
+      ASSERT_NO_THROW((void)generate_c({fast}));
+      for (const int64_t n : {1, 16, 37}) expect_same(p, fast, {{"N", n}});
+    }
+  }
 }
 
 // Numbers of elements as data: one instruction a vector, where 32 bits are proved to hold them.

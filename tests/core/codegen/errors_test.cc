@@ -123,7 +123,8 @@ TEST(CodegenErrors, a_scratchpad_too_small) {
 }
 
 TEST(CodegenErrors, a_vector_register_is_taken_whole) {
-  EXPECT_REFUSED("@proc\ndef f():\n    v: f32[4] @ VEC\n    half(v[2:4])\n", "inside a register");
+  EXPECT_REFUSED("@proc\ndef f():\n    v: f32[4] @ VEC\n    half(v[2:4])\n",
+                 "is a register of 2 elements, but one of v has 4");
   EXPECT_REFUSED("@proc\ndef f():\n    v: f32[8] @ VEC\n    vzero(v[0:4])\n", "VEC");
 }
 
