@@ -210,7 +210,7 @@ static __attribute__((noinline)) void ${p}columns(int64_t m, int64_t w, int64_t 
     K(${p}gemm_dots)(m - done, k, alpha, IN2(A, lda), IN(columns + j * ${depth}, k, 1), EXO_WINDOW(exo_win_1${T}, C + j, ldc));
 }
 
-static inline void ${p}strips(bool turned, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
+static inline void ${p}strips(bool fresh, bool turned, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
                               const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                               int64_t ldc);
 
@@ -222,12 +222,12 @@ static __attribute__((noinline)) void ${p}columns_turned(int64_t m, int64_t w, i
   const ${real} one = 1;
   for (int64_t i = 0; i < m; i += kRowsAtOnce) {
     const int64_t h = exo_least(kRowsAtOnce, m - i);
-    memset(sums, 0, w * h * sizeof(${real}));
     if (w == 1) {
+      memset(sums, 0, h * sizeof(${real}));
       for (int64_t l = 0; l < k; ++l) column[l] = *alpha * B[l * ldb];
       K(${p}gemv_t)(k, h, &one, IN2(A + i, lda), IN(column, k, 1), OUT(sums, h, 1));
     } else {
-      ${p}strips(true, w, h, k, alpha, B, ldb, A + i, lda, sums, h);
+      ${p}strips(true, true, w, h, k, alpha, B, ldb, A + i, lda, sums, h);
     }
     for (int64_t r = 0; r < h; ++r)
       for (int64_t j = 0; j < w; ++j) C[(i + r) * ldc + j] += sums[j * h + r];
@@ -251,20 +251,13 @@ static inline bool ${p}sums_along(bool turned, int64_t m, int64_t w, int64_t k) 
 static inline void ${p}rows_and_strip(bool fresh, bool turned, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                                       const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                                       int64_t ldc) {
-  if (fresh && !turned) {
-    if (w == kStrip)
-      K(${p}gemm_strip_fresh)(m, k, alpha, IN2(A, lda), IN2(B, ldb), OUT2(C, ldc));
-    else
-      K(${p}gemm_rest_fresh)(m, w, k, alpha, IN2(A, lda), IN2(B, ldb), OUT2(C, ldc));
-    return;
-  }
-  if (fresh)
-    for (int64_t i = 0; i < m; ++i) memset(C + i * ldc, 0, w * sizeof(${real}));
   const struct exo_win_2${T}c a = EXO_WINDOW2(exo_win_2${T}c, A, turned ? 1 : lda, turned ? lda : 1);
   if (w == kStrip)
-    (turned ? K(${p}gemm_strip_turned) : K(${p}gemm_strip))(m, k, alpha, a, IN2(B, ldb), OUT2(C, ldc));
+    (fresh ? turned ? K(${p}gemm_strip_turned_fresh) : K(${p}gemm_strip_fresh)
+           : turned ? K(${p}gemm_strip_turned) : K(${p}gemm_strip))(m, k, alpha, a, IN2(B, ldb), OUT2(C, ldc));
   else
-    (turned ? K(${p}gemm_rest_turned) : K(${p}gemm_rest))(m, w, k, alpha, a, IN2(B, ldb), OUT2(C, ldc));
+    (fresh ? turned ? K(${p}gemm_rest_turned_fresh) : K(${p}gemm_rest_fresh)
+           : turned ? K(${p}gemm_rest_turned) : K(${p}gemm_rest))(m, w, k, alpha, a, IN2(B, ldb), OUT2(C, ldc));
 }
 
 /* The same; its last columns are sums along the depth where these take fewer steps. */
@@ -292,18 +285,12 @@ static inline void ${p}fresh_strip(bool turned, int64_t m, int64_t w, int64_t k,
   }
 }
 
-/* C += alpha A B for any number of columns. */
-static inline void ${p}strips(bool turned, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
+/* C += alpha A B, `fresh` C = alpha A B, for any number of columns. */
+static inline void ${p}strips(bool fresh, bool turned, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
                               const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                               int64_t ldc) {
   for (int64_t j = 0; j < n; j += kStrip)
-    ${p}strip(turned, m, exo_least(kStrip, n - j), k, alpha, A, lda, B + j, ldb, C + j, ldc);
-}
-static inline void ${p}fresh_strips(bool turned, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
-                                    const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
-                                    int64_t ldc) {
-  for (int64_t j = 0; j < n; j += kStrip)
-    ${p}fresh_strip(turned, m, exo_least(kStrip, n - j), k, alpha, A, lda, B + j, ldb, C + j, ldc);
+    (fresh ? ${p}fresh_strip : ${p}strip)(turned, m, exo_least(kStrip, n - j), k, alpha, A, lda, B + j, ldb, C + j, ldc);
 }
 
 /* C += alpha A B, `fresh` C = alpha A B, for n columns in strips that are `apart`: `rows` rows with all strips, then the next
@@ -321,18 +308,22 @@ static inline void ${p}rows_and_strips(bool fresh, bool turned, int64_t rows, in
                                           C + w, ldc);
 }
 
-/* What of a result is computed: all of it, a triangle, or all of one that nothing stands in yet. */
-enum exo_part { kWhole, kUpperPart, kLowerPart, kFresh };
+/* What of a result is computed: all of it, or a triangle. `fresh` beside it: nothing that counts stands there yet. */
+enum exo_part { kWhole, kUpperPart, kLowerPart };
 
-/* C += the upper or lower triangle of n rows and columns. */
-static inline void ${p}add_triangle(bool lower, int64_t n, const ${real}* from, int64_t ld, ${real}* C, int64_t ldc) {
-  (lower ? K(${p}added_l) : K(${p}added_u))(n, IN2(from, ld), OUT2(C, ldc));
+/* C +=, `fresh` =, the upper or lower triangle of n rows and columns. */
+static inline void ${p}put_triangle(bool fresh, bool lower, int64_t n, const ${real}* from, int64_t ld, ${real}* C,
+                                    int64_t ldc) {
+  if (fresh)
+    (lower ? K(${p}half_l) : K(${p}half_u))(n, IN2(from, ld), OUT2(C, ldc));
+  else
+    (lower ? K(${p}added_l) : K(${p}added_u))(n, IN2(from, ld), OUT2(C, ldc));
 }
 
 /* Rows [i, i + h) of the square block of C whose diagonal begins at its first element: the triangle
  * by way of the stack, what is beside it in these rows as it stands. Pointers are to the block's rows and
  * columns. */
-static void ${p}on_diagonal(bool lower, bool turned, int64_t n, int64_t k, const ${real}* alpha,
+static void ${p}on_diagonal(bool fresh, bool lower, bool turned, int64_t n, int64_t k, const ${real}* alpha,
                             const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                             int64_t ldc) {
   const int64_t step = turned ? 1 : lda;
@@ -340,22 +331,22 @@ static void ${p}on_diagonal(bool lower, bool turned, int64_t n, int64_t k, const
     const int64_t h = exo_least(kSquare, n - d);
     const ${real}* const a = A + d * step;
     ${real}* const c = C + d * ldc;
-    if (lower && d > 0) ${p}strips(turned, h, d, k, alpha, a, lda, B, ldb, c, ldc);
+    if (lower && d > 0) ${p}strips(fresh, turned, h, d, k, alpha, a, lda, B, ldb, c, ldc);
     if (!lower && d + h < n)
-      ${p}strips(turned, h, n - d - h, k, alpha, a, lda, B + d + h, ldb, c + d + h, ldc);
+      ${p}strips(fresh, turned, h, n - d - h, k, alpha, a, lda, B + d + h, ldb, c + d + h, ldc);
     ${real} square[kSquare * kSquare] __attribute__((aligned(64)));
-    ${p}fresh_strips(turned, h, h, k, alpha, a, lda, B + d, ldb, square, kSquare);
-    ${p}add_triangle(lower, h, square, kSquare, c + d, ldc);
+    ${p}strips(true, turned, h, h, k, alpha, a, lda, B + d, ldb, square, kSquare);
+    ${p}put_triangle(fresh, lower, h, square, kSquare, c + d, ldc);
   }
 }
 
 /* The same for rows [i, i + m) and columns [j, j + w) of C, of which only a part is there; A has
  * these rows. */
-static inline void ${p}part_of_strip(enum exo_part part, bool turned, int64_t i, int64_t m, int64_t j,
+static inline void ${p}part_of_strip(bool fresh, enum exo_part part, bool turned, int64_t i, int64_t m, int64_t j,
                                      int64_t w, int64_t k, const ${real}* alpha, const ${real}* A,
                                      int64_t lda, const ${real}* B, int64_t ldb, ${real}* C, int64_t ldc) {
-  if (part == kWhole || part == kFresh) {
-    (part == kFresh ? ${p}fresh_strip : ${p}strip)(turned, m, w, k, alpha, A, lda, B, ldb, C + i * ldc + j, ldc);
+  if (part == kWhole) {
+    (fresh ? ${p}fresh_strip : ${p}strip)(turned, m, w, k, alpha, A, lda, B, ldb, C + i * ldc + j, ldc);
     return;
   }
   const int64_t step = turned ? 1 : lda;
@@ -363,17 +354,17 @@ static inline void ${p}part_of_strip(enum exo_part part, bool turned, int64_t i,
   /* Rows that are there with all these columns, and those that the diagonal goes through. */
   const int64_t from = lower ? exo_most(i, j + w) : i, to = lower ? i + m : exo_least(i + m, j);
   if (from < to)
-    ${p}strip(turned, to - from, w, k, alpha, A + (from - i) * step, lda, B, ldb, C + from * ldc + j,
-              ldc);
+    (fresh ? ${p}fresh_strip : ${p}strip)(turned, to - from, w, k, alpha, A + (from - i) * step, lda, B, ldb,
+                                          C + from * ldc + j, ldc);
   const int64_t top = exo_most(i, j), end = exo_least(i + m, j + w);
   if (top >= end) return;
   const ${real}* const a = A + (top - i) * step;
   if (lower && top > j) /* columns before the diagonal in all of its rows */
-    ${p}strip(turned, end - top, top - j, k, alpha, a, lda, B, ldb, C + top * ldc + j, ldc);
+    (fresh ? ${p}fresh_strip : ${p}strip)(turned, end - top, top - j, k, alpha, a, lda, B, ldb, C + top * ldc + j, ldc);
   if (!lower && end < j + w)
-    ${p}strip(turned, end - top, j + w - end, k, alpha, a, lda, B + end - j, ldb, C + top * ldc + end,
-              ldc);
-  ${p}on_diagonal(lower, turned, end - top, k, alpha, a, lda, B + top - j, ldb, C + top * ldc + top, ldc);
+    (fresh ? ${p}fresh_strip : ${p}strip)(turned, end - top, j + w - end, k, alpha, a, lda, B + end - j, ldb,
+                                          C + top * ldc + end, ldc);
+  ${p}on_diagonal(fresh, lower, turned, end - top, k, alpha, a, lda, B + top - j, ldb, C + top * ldc + top, ldc);
 }
 
 /* ---- packed factors ---- */
@@ -460,15 +451,15 @@ static inline void ${p}tiles_and_strips(bool fresh, int64_t m, int64_t n, int64_
 
 /* Rows [i, i + m) and columns [j, j + w) of C, of which only a part may be there, for tiles of these rows of A. Where A stands
  * somewhere too, what is no whole strip or no whole tile is computed from there, lda rows or columns apart. */
-static inline void ${p}part_of_tiles(enum exo_part part, int64_t i, int64_t m, int64_t j, int64_t w, int64_t k,
+static inline void ${p}part_of_tiles(bool fresh, enum exo_part part, int64_t i, int64_t m, int64_t j, int64_t w, int64_t k,
                                      const ${real}* alpha, const ${real}* tiles, const ${real}* A, bool turned,
                                      int64_t lda, const ${real}* strip, ${real}* C, int64_t ldc) {
-  if (part == kWhole || part == kFresh) {
+  if (part == kWhole) {
     ${real}* const c = C + i * ldc + j;
     if (w == kStrip || !A || !${p}sums_along(turned, m, w, k))
-      ${p}tiles_and_strip(part == kFresh, m, w, k, alpha, tiles, strip, c, ldc);
+      ${p}tiles_and_strip(fresh, m, w, k, alpha, tiles, strip, c, ldc);
     else
-      (part == kFresh ? ${p}fresh_strip : ${p}strip)(turned, m, w, k, alpha, A, lda, strip, kStrip, c, ldc);
+      (fresh ? ${p}fresh_strip : ${p}strip)(turned, m, w, k, alpha, A, lda, strip, kStrip, c, ldc);
     return;
   }
   /* Whole tiles behind the diagonal or, of an upper part, before it. */
@@ -477,11 +468,11 @@ static inline void ${p}part_of_tiles(enum exo_part part, int64_t i, int64_t m, i
                               : exo_most(0, exo_least(j - i, m)) / kTile * kTile;
   const int64_t first = lower ? there : 0, rows = lower ? m - there : there;
   if (rows > 0)
-    ${p}part_of_tiles(kWhole, i + first, rows, j, w, k, alpha, tiles + first / kTile * kTileSize,
+    ${p}part_of_tiles(fresh, kWhole, i + first, rows, j, w, k, alpha, tiles + first / kTile * kTileSize,
                       A + first * (turned ? 1 : lda), turned, lda, strip, C, ldc);
   const int64_t rest = lower ? 0 : there;
   if (rows < m)
-    ${p}part_of_strip(part, turned, i + rest, m - rows, j, w, k, alpha, A + rest * (turned ? 1 : lda), lda, strip, kStrip,
+    ${p}part_of_strip(fresh, part, turned, i + rest, m - rows, j, w, k, alpha, A + rest * (turned ? 1 : lda), lda, strip, kStrip,
                       C, ldc);
 }
 
@@ -508,7 +499,7 @@ static inline bool ${p}large_turned(int64_t m, int64_t n, int64_t k) {
  * rows use them (fewer where many columns stand far apart); rows of A are where the kernel for packed ones takes
  * both, or where they are transposed, symmetric, or would share cache lines.
  * Workspace: at most kDepth kWidth + kDeepest kHeight elements and some padding (triangles take kDepth kDeepest more). */
-static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int64_t m, int64_t n,
+static __attribute__((noinline)) void ${p}multiply_from(bool all_fresh, enum exo_part part, int64_t m, int64_t n,
                                                         int64_t k, ${real} alpha, struct ${p}factor A,
                                                         int64_t first_row, struct ${p}factor B,
                                                         int64_t first_column, ${real}* C, int64_t ldc) {
@@ -534,7 +525,7 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
   const bool far = m <= kFewRows && k * n > kFar;
   const int64_t depth = exo_alike(k, pack_b ? deepest : far ? kFarDepth : kPlainDepth, kStep);
   const int64_t width = exo_alike(n, near ? exo_least(kNear * kDepth / depth * kStrip, kWidth) : kWidth, kStrip);
-  const bool all_rows = near && (part == kWhole || part == kFresh);
+  const bool all_rows = near && part == kWhole;
   const int64_t height = all_rows ? m : exo_alike(m, k <= kShallow ? kShallowHeight : kHeight, ${tile_rows});
   const int64_t strips = (width + kStrip - 1) / kStrip;
   ${real} few[2048] __attribute__((aligned(64)));
@@ -547,6 +538,7 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
   ${real}* const packed_a = room + need_b;
   for (int64_t k0 = 0; k0 < k; k0 += depth) {
     const int64_t d = exo_least(depth, k - k0);
+    const bool fresh = all_fresh && k0 == 0;
     for (int64_t j0 = 0; j0 < n; j0 += width) {
       const int64_t end = exo_least(j0 + width, n);
       if (pack_b) ${p}bring_strips(B, k0, first_column + j0, d, end - j0, room, depth * kStrip);
@@ -554,7 +546,6 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
         const int64_t h = exo_least(height, m - i);
         if (part == kLowerPart && i + h <= j0) continue;
         if (part == kUpperPart && i >= end) break;
-        const enum exo_part now = k0 > 0 && part == kFresh ? kWhole : part;
         /* Columns that are there in all these rows; strips beside them are there in some. */
         const int64_t behind = j0 + exo_most(0, i + h - j0 + kStrip - 1) / kStrip * kStrip;
         const int64_t before = j0 + exo_most(0, i - j0) / kStrip * kStrip;
@@ -565,13 +556,13 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
           ${p}bring_tiles(A, first_row + i, k0, h, d, packed_a);
           const ${real}* const a = A.shape == kGeneral && !A.brain ? ${p}element(A, first_row + i, k0) : NULL;
           const int64_t whole = (last - first) / kStrip * kStrip;
-          ${p}tiles_and_strips(now == kFresh, h, whole, d, &alpha, packed_a, room + (first - j0) * depth, depth * kStrip,
+          ${p}tiles_and_strips(fresh, h, whole, d, &alpha, packed_a, room + (first - j0) * depth, depth * kStrip,
                                C + i * ldc + first, ldc);
           if (first + whole < last)
-            ${p}part_of_tiles(now, i, h, first + whole, last - first - whole, d, &alpha, packed_a, a, turned, A.ld,
+            ${p}part_of_tiles(fresh, part, i, h, first + whole, last - first - whole, d, &alpha, packed_a, a, turned, A.ld,
                               room + (first + whole - j0) * depth, C, ldc);
           for (int64_t j = from; j < to; j += kStrip)
-            ${p}part_of_tiles(now, i, h, j, exo_least(kStrip, to - j), d, &alpha, packed_a, a, turned, A.ld,
+            ${p}part_of_tiles(fresh, part, i, h, j, exo_least(kStrip, to - j), d, &alpha, packed_a, a, turned, A.ld,
                               room + (j - j0) * depth, C, ldc);
           continue;
         }
@@ -582,10 +573,11 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
         const int64_t ldb = pack_b ? kStrip : B.ld, next = pack_b ? depth : 1; /* strips are kStrip * next apart */
         const bool stays = k <= kShallow && m * n <= 2 * kFar; /* C, in a second cache: a strip need not be left for its sake */
         const int64_t together = near && n >= kStrip ? (stays ? 12 : 1) * kNearRows : h;
-        ${p}rows_and_strips(now == kFresh, turned, together, h, last - first, d, &alpha, a, lda, b + (first - j0) * next,
+        ${p}rows_and_strips(fresh, turned, together, h, last - first, d, &alpha, a, lda, b + (first - j0) * next,
                             next * kStrip, ldb, C + i * ldc + first, ldc);
         for (int64_t j = from; j < to; j += kStrip)
-          ${p}part_of_strip(now, turned, i, h, j, exo_least(kStrip, to - j), d, &alpha, a, lda, b + (j - j0) * next, ldb, C, ldc);
+          ${p}part_of_strip(fresh, part, turned, i, h, j, exo_least(kStrip, to - j), d, &alpha, a, lda, b + (j - j0) * next,
+                           ldb, C, ldc);
       }
     }
   }
@@ -593,7 +585,7 @@ static __attribute__((noinline)) void ${p}multiply_from(enum exo_part part, int6
 
 /* The same for at most kSmall rows and columns: factors that do not stand as kernels take them come onto
  * the stack. */
-static __attribute__((noinline)) void ${p}multiply_small(int64_t m, int64_t n, int64_t k, ${real} alpha,
+static __attribute__((noinline)) void ${p}multiply_small(bool fresh, int64_t m, int64_t n, int64_t k, ${real} alpha,
                                                          struct ${p}factor A, struct ${p}factor B,
                                                          ${real}* C, int64_t ldc) {
   ${real} a[kSmall * kSmall] __attribute__((aligned(64))), b[kSmall * kSmall] __attribute__((aligned(64)));
@@ -608,23 +600,23 @@ static __attribute__((noinline)) void ${p}multiply_small(int64_t m, int64_t n, i
       ${p}bring_stored(B, 0, 0, k, n, b, kSmall);
     B = (struct ${p}factor){b, kSmall, false, kGeneral, false};
   }
-  ${p}strips(A.trans, m, n, k, &alpha, A.a, A.ld, B.a, B.ld, C, ldc);
+  ${p}strips(fresh, A.trans, m, n, k, &alpha, A.a, A.ld, B.a, B.ld, C, ldc);
 }
 
 /* A triangle of at most kSquare rows and columns: C += alpha A B, `twice` alpha (A B + (A B)'), k at most
  * kSmall. All of the product comes into a square on the stack, whose rows are whole vectors. */
-static __attribute__((noinline)) void ${p}multiply_square(bool lower, bool twice, int64_t n, int64_t k,
+static __attribute__((noinline)) void ${p}multiply_square(bool fresh, bool lower, bool twice, int64_t n, int64_t k,
                                                           ${real} alpha, struct ${p}factor A,
                                                           struct ${p}factor B, ${real}* C, int64_t ldc) {
   ${real} square[kSquare * kSquare] __attribute__((aligned(64)));
   ${real} b[kSmall * kSquare] __attribute__((aligned(64)));
   if (n < ${p}whole(n)) memset(b, 0, k * kSquare * sizeof(${real}));
   ${p}bring(B, 0, 0, k, n, b, kSquare);
-  ${p}fresh_strips(A.trans, n, ${p}whole(n), k, &alpha, A.a, A.ld, b, kSquare, square, kSquare);
-  ${p}add_triangle(lower, n, square, kSquare, C, ldc);
+  ${p}strips(true, A.trans, n, ${p}whole(n), k, &alpha, A.a, A.ld, b, kSquare, square, kSquare);
+  ${p}put_triangle(fresh, lower, n, square, kSquare, C, ldc);
   if (!twice) return;
   K(${p}transposed)(n, n, IN2(square, kSquare), OUT2(b, kSquare));
-  ${p}add_triangle(lower, n, b, kSquare, C, ldc);
+  ${p}put_triangle(false, lower, n, b, kSquare, C, ldc);
 }
 
 /* Small products of matrices as they stand need no panels. */
@@ -639,35 +631,34 @@ static inline bool ${p}goes_as_it_stands(enum exo_part part, int64_t m, int64_t 
 }
 
 /* A triangle of a few more: all of the product as well. */
-static void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha, struct ${p}factor A,
+static void ${p}multiply(bool fresh, enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha, struct ${p}factor A,
                          struct ${p}factor B, ${real}* C, int64_t ldc);
-static __attribute__((noinline)) void ${p}multiply_whole(bool lower, int64_t n, int64_t k, ${real} alpha,
+static __attribute__((noinline)) void ${p}multiply_whole(bool fresh, bool lower, int64_t n, int64_t k, ${real} alpha,
                                                          struct ${p}factor A, struct ${p}factor B, ${real}* C,
                                                          int64_t ldc) {
   ${real} sums[kAll * kAll] __attribute__((aligned(64)));
-  memset(sums, 0, n * kAll * sizeof(${real}));
-  ${p}multiply(kWhole, n, n, k, alpha, A, B, sums, kAll);
-  ${p}add_triangle(lower, n, sums, kAll, C, ldc);
+  ${p}multiply(true, kWhole, n, n, k, alpha, A, B, sums, kAll);
+  ${p}put_triangle(fresh, lower, n, sums, kAll, C, ldc);
 }
 
 /* The same for any sides. */
-static void ${p}multiply(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
+static void ${p}multiply(bool fresh, enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha,
                                 struct ${p}factor A, struct ${p}factor B, ${real}* C, int64_t ldc) {
   if (m == 0 || n == 0 || k == 0 || alpha == 0) return;
   if (A.brain) {
-    ${p}multiply_from(part, m, n, k, alpha, A, 0, B, 0, C, ldc);
+    ${p}multiply_from(fresh, part, m, n, k, alpha, A, 0, B, 0, C, ldc);
     return;
   }
   if (${p}goes_as_it_stands(part, m, n, k, A, B)) {
-    ${p}strips(A.trans, m, n, k, &alpha, A.a, A.ld, B.a, B.ld, C, ldc);
+    ${p}strips(fresh, A.trans, m, n, k, &alpha, A.a, A.ld, B.a, B.ld, C, ldc);
   } else if (part == kWhole && m <= kSmall && n <= kSmall && k <= kSmall) {
-    ${p}multiply_small(m, n, k, alpha, A, B, C, ldc);
+    ${p}multiply_small(fresh, m, n, k, alpha, A, B, C, ldc);
   } else if (part != kWhole && n <= kSquare && k <= kSmall) {
-    ${p}multiply_square(part == kLowerPart, false, n, k, alpha, A, B, C, ldc);
+    ${p}multiply_square(fresh, part == kLowerPart, false, n, k, alpha, A, B, C, ldc);
   } else if (part != kWhole && n <= kAll && k <= kTwice) {
-    ${p}multiply_whole(part == kLowerPart, n, k, alpha, A, B, C, ldc);
+    ${p}multiply_whole(fresh, part == kLowerPart, n, k, alpha, A, B, C, ldc);
   } else {
-    ${p}multiply_from(part, m, n, k, alpha, A, 0, B, 0, C, ldc);
+    ${p}multiply_from(fresh, part, m, n, k, alpha, A, 0, B, 0, C, ldc);
   }
 }
 
@@ -684,15 +675,18 @@ static __attribute__((noinline)) void ${p}scale_matrix(enum exo_part part, int64
   }
 }
 
-/* C := alpha A B + beta C, or a part of it: whole results that are too large to be kept in a cache are not
- * cleared first. */
-static inline bool ${p}begins_fresh(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha, ${real} beta) {
-  return beta == 0 && alpha != 0 && part == kWhole && m > kMostPlain && n > kManyColumns && k > kShallow;
-}
-
 static inline void ${p}scaled_matrix(enum exo_part part, int64_t m, int64_t n, ${real} beta, ${real}* C,
                                      int64_t ldc) {
   if (beta != 1) ${p}scale_matrix(part, m, n, beta, C, ldc);
+}
+
+/* C := beta C where alpha A B is added to it then. Or does that overwrite what stands there? Clearing it first would write C
+ * and read it once more. */
+static inline bool ${p}prepared(enum exo_part part, int64_t m, int64_t n, int64_t k, ${real} alpha, ${real} beta, ${real}* C,
+                                int64_t ldc) {
+  if (beta == 0 && alpha != 0 && k > 0) return true;
+  ${p}scaled_matrix(part, m, n, beta, C, ldc);
+  return false;
 }
 
 /* ---- shares of threads ---- */
@@ -713,21 +707,17 @@ static void ${p}compute(const struct ${p}product* p, enum exo_part part, int64_t
   if (m <= 0 || n <= 0) return;
   struct ${p}factor A = p->A, B = p->B;
   ${real}* const C = p->C + i * p->ldc + j;
-  const bool fresh = ${p}begins_fresh(part, m, n, p->k, p->alpha, p->beta);
-  if (fresh)
-    part = kFresh;
-  else
-    ${p}scaled_matrix(part, m, n, p->beta, C, p->ldc);
+  const bool fresh = ${p}prepared(part, m, n, p->k, p->alpha, p->beta, C, p->ldc);
   if (A.shape == kGeneral && B.shape == kGeneral) {
     A.a = ${p}element(A, i, 0);
     B.a = ${p}element(B, 0, j);
-    ${p}multiply(part, m, n, p->k, p->alpha, A, B, C, p->ldc);
+    ${p}multiply(fresh, part, m, n, p->k, p->alpha, A, B, C, p->ldc);
   } else if (A.shape == kGeneral) { /* columns of a symmetric factor have no address of their own */
     A.a = ${p}element(A, i, 0);
-    ${p}multiply_from(part, m, n, p->k, p->alpha, A, 0, B, j, C, p->ldc);
+    ${p}multiply_from(fresh, part, m, n, p->k, p->alpha, A, 0, B, j, C, p->ldc);
   } else {
     B.a = ${p}element(B, 0, j);
-    ${p}multiply_from(part, m, n, p->k, p->alpha, A, i, B, 0, C, p->ldc);
+    ${p}multiply_from(fresh, part, m, n, p->k, p->alpha, A, i, B, 0, C, p->ldc);
   }
 }
 
@@ -765,12 +755,8 @@ static void ${p}multiply_scaled(enum exo_part part, int64_t m, int64_t n, int64_
                                 int64_t ldc) {
   const int64_t threads = m * n * k < 2 * EXO_LEAST_PRODUCT ? 1 : exo_team_size(m * n * k, EXO_LEAST_PRODUCT);
   if (threads == 1) {
-    if (${p}begins_fresh(part, m, n, k, alpha, beta)) {
-      ${p}multiply_from(kFresh, m, n, k, alpha, A, 0, B, 0, C, ldc);
-      return;
-    }
-    ${p}scaled_matrix(part, m, n, beta, C, ldc);
-    ${p}multiply(part, m, n, k, alpha, A, B, C, ldc);
+    const bool fresh = ${p}prepared(part, m, n, k, alpha, beta, C, ldc);
+    ${p}multiply(fresh, part, m, n, k, alpha, A, B, C, ldc);
     return;
   }
   const struct ${p}product job = {part, m, n, k, alpha, beta, A, B, C, ldc};
@@ -793,10 +779,10 @@ EXO_OTHERS void ${p}gemm_rows(bool transa, bool transb, int64_t m, int64_t n, in
       m * n * k >= 2 * EXO_LEAST_PRODUCT) {
     ${p}gemm_panels(transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
   } else if (beta == 0) {
-    ${p}fresh_strips(transa, m, n, k, &alpha, A, lda, B, ldb, C, ldc);
+    ${p}strips(true, transa, m, n, k, &alpha, A, lda, B, ldb, C, ldc);
   } else {
     ${p}scaled_matrix(kWhole, m, n, beta, C, ldc);
-    ${p}strips(transa, m, n, k, &alpha, A, lda, B, ldb, C, ldc);
+    ${p}strips(false, transa, m, n, k, &alpha, A, lda, B, ldb, C, ldc);
   }
 }
 EXO_STRAIGHT void ${p}gemm_others(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k,
@@ -1074,23 +1060,22 @@ EXO_FEW void ${p}syrk_body(bool row, bool upper, bool trans, int64_t n, int64_t 
 }
 
 /* The triangle of C += alpha (A B + (A B)'), n at most kTwice: one product, added as it is and turned over. */
-static __attribute__((noinline)) void ${p}multiply_turned_too(bool lower, int64_t n, int64_t k, ${real} alpha,
+static __attribute__((noinline)) void ${p}multiply_turned_too(bool fresh, bool lower, int64_t n, int64_t k, ${real} alpha,
                                                               struct ${p}factor A, struct ${p}factor B,
                                                               ${real}* C, int64_t ldc) {
   ${real} sums[kTwice * kTwice] __attribute__((aligned(64))), turned[kTwice * kTwice] __attribute__((aligned(64)));
   const int64_t whole = ${p}whole(n);
-  memset(sums, 0, n * whole * sizeof(${real}));
-  ${p}multiply(kWhole, n, n, k, alpha, A, B, sums, whole);
+  ${p}multiply(true, kWhole, n, n, k, alpha, A, B, sums, whole);
   K(${p}transposed)(n, n, IN2(sums, whole), OUT2(turned, whole));
-  ${p}add_triangle(lower, n, sums, whole, C, ldc);
-  ${p}add_triangle(lower, n, turned, whole, C, ldc);
+  ${p}put_triangle(fresh, lower, n, sums, whole, C, ldc);
+  ${p}put_triangle(false, lower, n, turned, whole, C, ldc);
 }
 
 /* The same for more rows: halves, and the rectangle between them as two products, A B and B' A'. */
-static void ${p}multiply_twice(bool lower, int64_t n, int64_t k, ${real} alpha, struct ${p}factor A,
+static void ${p}multiply_twice(bool fresh, bool lower, int64_t n, int64_t k, ${real} alpha, struct ${p}factor A,
                                struct ${p}factor B, ${real}* C, int64_t ldc) {
   if (n <= kTwice) {
-    ${p}multiply_turned_too(lower, n, k, alpha, A, B, C, ldc);
+    ${p}multiply_turned_too(fresh, lower, n, k, alpha, A, B, C, ldc);
     return;
   }
   const int64_t half = ${p}whole(n / 2);
@@ -1098,14 +1083,14 @@ static void ${p}multiply_twice(bool lower, int64_t n, int64_t k, ${real} alpha, 
   A2.a = ${p}element(A, half, 0), B2.a = ${p}element(B, 0, half);
   const struct ${p}factor At = {A.a, A.ld, !A.trans, kGeneral, false}, Bt = {B.a, B.ld, !B.trans, kGeneral, false};
   const struct ${p}factor A2t = {A2.a, A2.ld, !A2.trans, kGeneral, false}, B2t = {B2.a, B2.ld, !B2.trans, kGeneral, false};
-  ${p}multiply_twice(lower, half, k, alpha, A, B, C, ldc);
-  ${p}multiply_twice(lower, n - half, k, alpha, A2, B2, C + half * ldc + half, ldc);
+  ${p}multiply_twice(fresh, lower, half, k, alpha, A, B, C, ldc);
+  ${p}multiply_twice(fresh, lower, n - half, k, alpha, A2, B2, C + half * ldc + half, ldc);
   if (lower) {
-    ${p}multiply(kWhole, n - half, half, k, alpha, A2, B, C + half * ldc, ldc);
-    ${p}multiply(kWhole, n - half, half, k, alpha, B2t, At, C + half * ldc, ldc);
+    ${p}multiply(fresh, kWhole, n - half, half, k, alpha, A2, B, C + half * ldc, ldc);
+    ${p}multiply(false, kWhole, n - half, half, k, alpha, B2t, At, C + half * ldc, ldc);
   } else {
-    ${p}multiply(kWhole, half, n - half, k, alpha, A, B2, C + half, ldc);
-    ${p}multiply(kWhole, half, n - half, k, alpha, Bt, A2t, C + half, ldc);
+    ${p}multiply(fresh, kWhole, half, n - half, k, alpha, A, B2, C + half, ldc);
+    ${p}multiply(false, kWhole, half, n - half, k, alpha, Bt, A2t, C + half, ldc);
   }
 }
 
@@ -1116,12 +1101,12 @@ EXO_OTHERS void ${p}syr2k_others(bool row, bool upper, bool trans, int64_t n, in
   const bool t = trans == row;
   const struct ${p}factor a = {A, lda, t, kGeneral, false}, b = {B, ldb, !t, kGeneral, false};
   if (n <= kMostTwice && (n * n * k < 2 * EXO_LEAST_PRODUCT || exo_team_size(n * n * k, EXO_LEAST_PRODUCT) == 1)) {
-    ${p}scaled_matrix(part, n, n, beta, C, ldc);
+    const bool fresh = ${p}prepared(part, n, n, k, alpha, beta, C, ldc);
     if (n == 0 || k == 0 || alpha == 0) return;
     if (n <= kSquare && k <= kSmall)
-      ${p}multiply_square(part == kLowerPart, true, n, k, alpha, a, b, C, ldc);
+      ${p}multiply_square(fresh, part == kLowerPart, true, n, k, alpha, a, b, C, ldc);
     else
-      ${p}multiply_twice(part == kLowerPart, n, k, alpha, a, b, C, ldc);
+      ${p}multiply_twice(fresh, part == kLowerPart, n, k, alpha, a, b, C, ldc);
     return;
   }
   ${p}multiply_scaled(part, n, n, k, alpha, a, b, beta, C, ldc);
@@ -1313,9 +1298,9 @@ static void ${p}apply(struct ${p}task task, bool right, bool lower, struct ${p}f
       ${real}* const target = writes_second ? B2 : B1;
       const int64_t rows = writes_second ? m2 : m1, columns = writes_second ? n2 : n1;
       if (right)
-        ${p}multiply(kWhole, rows, columns, writes_second ? n1 : n2, sign, source, between, target, ldb);
+        ${p}multiply(false, kWhole, rows, columns, writes_second ? n1 : n2, sign, source, between, target, ldb);
       else
-        ${p}multiply(kWhole, rows, columns, writes_second ? m1 : m2, sign, between, source, target, ldb);
+        ${p}multiply(false, kWhole, rows, columns, writes_second ? m1 : m2, sign, between, source, target, ldb);
     } else if ((step == 0) == (writes_second != task.solve)) {
       ${p}apply(task, right, lower, second, m2, n2, B2, ldb);
     } else {
@@ -1442,7 +1427,7 @@ static void ${p}solve_right(bool unit, bool lower, struct ${p}factor A, int64_t 
     struct ${p}factor rows = A;
     rows.a = ${p}element(A, k, other);
     if (others > 0)
-      ${p}multiply_from(kWhole, m, others, d, -1, (struct ${p}factor){B + k, ldb, false, kGeneral, false}, 0, rows, 0,
+      ${p}multiply_from(false, kWhole, m, others, d, -1, (struct ${p}factor){B + k, ldb, false, kGeneral, false}, 0, rows, 0,
                         B + other, ldb);
   }
 }
@@ -1506,7 +1491,7 @@ static void ${p}multiply_right(bool unit, bool lower, struct ${p}factor A, int64
     if (others > 0) {
       struct ${p}factor T = A;
       T.a = ${p}element(A, k, other);
-      ${p}multiply_from(kWhole, m, others, d, alpha, source, 0, T, 0, B + other, ldb);
+      ${p}multiply_from(false, kWhole, m, others, d, alpha, source, 0, T, 0, B + other, ldb);
     }
     const int64_t strips = (beside + kStrip - 1) / kStrip * kStrip;
     const struct ${p}room room = ${p}room_for(depth, strips + d, height, 0);
