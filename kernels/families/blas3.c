@@ -18,7 +18,8 @@ enum {
   kDeepest = EXO_DEPTH / kStep * kStep, /* where a few columns leave room for it */
   kDepth = ${panel_depth} < kDeepest ? ${panel_depth} / kStep * kStep : kDeepest,
   kPlainDepth = ${plain_depth} < EXO_DEPTH ? ${plain_depth} / kStep * kStep : kDepth, /* where the second factor stands as it is */
-  kFar = ${far} / (int64_t)sizeof(${real}), /* elements of one that does beyond which few rows go by less of its depth at a time, */
+  kFar = ${far} / (int64_t)sizeof(${real}), /* elements of one that does beyond which so few rows go by less of its depth at a time, */
+  kFarRows = ${far_rows}, /* at most */
   kFarDepth = ${far_depth}, /* as many of its rows as are fetched ahead side by side */
   kWidth = EXO_WIDTH,
   kHeight = EXO_HEIGHT / ${tile_rows} * ${tile_rows},
@@ -52,7 +53,7 @@ enum {
   kRowsAtOnce = 256, /* of a first factor turned over, for the last few columns */
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
   kMirrored = 12, /* up to which that is mirrored element by element */
-  kAll = 24, /* rows of a triangle of a result that is computed with what is beside it */
+  kAll = ${all}, /* rows of a triangle of a result that is computed with what is beside it */
   kSmall = ${small}, /* sides of products whose factors come onto the stack */
   kTwice = 64, /* rows of a triangle of A B + B' A' that is made of one product */
   kMostTwice = 160, /* rows of one that is made of such triangles */
@@ -522,7 +523,7 @@ static __attribute__((noinline)) void ${p}multiply_from(bool all_fresh, enum exo
   }
   /* Pieces alike: a last one of a few steps would cost a way through all of C, one of a few rows one
    * through all of the second factor. */
-  const bool far = m <= kFewRows && k * n > kFar;
+  const bool far = m <= kFarRows && k * n > kFar;
   const int64_t depth = exo_alike(k, pack_b ? deepest : far ? kFarDepth : kPlainDepth, kStep);
   const int64_t width = exo_alike(n, near ? exo_least(kNear * kDepth / depth * kStrip, kWidth) : kWidth, kStrip);
   const bool all_rows = near && part == kWhole;
