@@ -24,6 +24,7 @@ enum {
   kWidth = EXO_WIDTH,
   kHeight = EXO_HEIGHT / ${tile_rows} * ${tile_rows},
   kShallow = ${shallow}, /* depth up to which a product mostly writes */
+  kShallowLeast = ${shallow_least} / (int64_t)sizeof(${real}), /* elements of a result that no cache keeps then, */
   kShallowRows = ${shallow_vectors} * ${lanes} / ${tile_rows} * ${tile_rows},
   kShallowHeight = kShallowRows < kHeight ? kShallowRows : kHeight, /* and whose rows then go by a few at a time, to their ends */
   kPitch = kDepth + kStrip, /* rows of a first factor that is copied as it stands: not all in the same lines of a cache */
@@ -53,7 +54,7 @@ enum {
   kRowsAtOnce = 256, /* of a first factor turned over, for the last few columns */
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
   kMirrored = 12, /* up to which that is mirrored element by element */
-  kAll = ${all}, /* rows of a triangle of a result that is computed with what is beside it */
+  kAll = ${single} ? ${all} : ${all_doubles}, /* rows of a triangle of a result that is computed with what is beside it */
   kSmall = ${small}, /* sides of products whose factors come onto the stack */
   kTwice = 64, /* rows of a triangle of A B + B' A' that is made of one product */
   kMostTwice = 160, /* rows of one that is made of such triangles */
@@ -527,7 +528,7 @@ static __attribute__((noinline)) void ${p}multiply_from(bool all_fresh, enum exo
   const int64_t depth = exo_alike(k, pack_b ? deepest : far ? kFarDepth : kPlainDepth, kStep);
   const int64_t width = exo_alike(n, near ? exo_least(kNear * kDepth / depth * kStrip, kWidth) : kWidth, kStrip);
   const bool all_rows = near && part == kWhole;
-  const int64_t height = all_rows ? m : exo_alike(m, k <= kShallow ? kShallowHeight : kHeight, ${tile_rows});
+  const int64_t height = all_rows ? m : exo_alike(m, k <= kShallow && m * n > kShallowLeast ? kShallowHeight : kHeight, ${tile_rows});
   const int64_t strips = (width + kStrip - 1) / kStrip;
   ${real} few[2048] __attribute__((aligned(64)));
   const int64_t need_b = pack_b ? strips * depth * kStrip : 0;
@@ -1200,6 +1201,11 @@ static void ${p}apply_in_place(struct ${p}task task, bool lower, struct ${p}fact
   if (!task.solve && h > 0) few_rows(h, w, corner, OUT2(b + i * ld, ld));
 }
 
+/* How many of n columns go by at once: up to three vectors, but two and two of four, since one alone waits for its own sums. */
+static inline int64_t ${p}some_columns(int64_t n) {
+  return n > kColumns && n <= 4 * ${lanes} ? 2 * ${lanes} : exo_least(kColumns, n);
+}
+
 /* The same for a triangle of a few rows and any number of columns. Those whose rows share lines of a cache come onto the
  * stack meanwhile. */
 static __attribute__((noinline)) void ${p}small_left(struct ${p}task task, bool lower, struct ${p}factor A,
@@ -1210,8 +1216,8 @@ static __attribute__((noinline)) void ${p}small_left(struct ${p}task task, bool 
   const bool packed = ${p}crowded(ldb, m);
   ${real}* b = packed ? strip : B;
   const int64_t ld = packed ? kColumns : ldb;
-  for (int64_t j = 0; j < n; j += kColumns, b += packed ? 0 : kColumns) {
-    const int64_t w = exo_least(kColumns, n - j);
+  for (int64_t j = 0, w; j < n; j += w, b += packed ? 0 : w) {
+    w = ${p}some_columns(n - j);
     if (packed) K(${p}copied)(m, w, IN2(B + j, ldb), OUT2(strip, kColumns));
     ${p}apply_in_place(task, lower, A, diagonal, m, w, b, ld);
     if (packed) K(${p}copied)(m, w, IN2(strip, kColumns), OUT2(B + j, ldb));
@@ -1266,8 +1272,8 @@ static void ${p}small_right(struct ${p}task task, bool lower, struct ${p}factor 
                             ${real}* B, int64_t ldb) {
   ${real} turned[kTriangle * kColumns] __attribute__((aligned(64)));
   A.trans = !A.trans;
-  for (int64_t i = 0; i < m; i += kColumns) {
-    const int64_t h = exo_least(kColumns, m - i);
+  for (int64_t i = 0, h; i < m; i += h) {
+    h = ${p}some_columns(m - i);
     K(${p}transposed)(n, h, IN2(B + i * ldb, ldb), OUT2(turned, kColumns));
     ${p}small_left(task, !lower, A, n, h, turned, kColumns);
     K(${p}transposed)(h, n, IN2(turned, kColumns), OUT2(B + i * ldb, ldb));
