@@ -29,6 +29,15 @@ TargetPtr listed_apart(const Target& half) {
   return std::make_shared<const Target>(std::move(out));
 }
 
+// Null: its text is wrong, which whoever asks for it is told.
+TargetPtr readable(const std::string& name, const std::vector<std::filesystem::path>& folders) {
+  try {
+    return load_target(name, folders);
+  } catch (const InputError&) {
+    return nullptr;
+  }
+}
+
 }  // namespace
 
 TargetPtr half_width_of(const Target& target) {
@@ -36,8 +45,8 @@ TargetPtr half_width_of(const Target& target) {
   const std::vector<std::filesystem::path> beside = {target.folder.parent_path()};
   for (const std::string& name : list_targets(beside)) {
     if (name == target.name) continue;
-    const TargetPtr other = load_target(name, beside);
-    if (other->runner.is_this_machine() && other->vector_bits * 2 == target.vector_bits &&
+    const TargetPtr other = readable(name, beside);
+    if (other && other->runner.is_this_machine() && other->vector_bits * 2 == target.vector_bits &&
         other->vector_memory != nullptr && runs_where(*other, target))
       return listed_apart(*other);
   }
