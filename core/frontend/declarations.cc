@@ -254,6 +254,7 @@ class MemoryFields {
     if (!has_kind_) throw InputError(at, "memory " + quoted(m_.name) + " does not say its `kind`");
     const bool plain = m_.kind == MemoryKind::kHeap || m_.kind == MemoryKind::kStack ||
                        m_.kind == MemoryKind::kStatic;
+    for (const auto& [held, c] : m_.c_types) require_less_than_full(held, at);
     const bool by_template = m_.templates.count("read") || m_.templates.count("write");
     m_.addressable = says_addressable_ ? addressable_ : plain || by_template;
   }
@@ -284,13 +285,27 @@ class MemoryFields {
   static void require_held(const std::string& held, const SourceLocation& where) {
     const size_t bracket = held.find('[');
     const std::string type = held.substr(0, bracket);
-    if (!scalar_type(type)) throw InputError(where, "there is no type " + quoted(type));
+    const std::optional<ScalarType> element = scalar_type(type);
+    if (!element || !is_data(*element))
+      throw InputError(where, "there is no type of data " + quoted(type));
     if (bracket == std::string::npos) return;
     const std::string lanes = held.substr(bracket + 1, held.size() - bracket - 2);
     if (held.back() != ']' || lanes.empty() || lanes.size() > 4 || lanes[0] == '0' ||
         lanes.find_first_not_of("0123456789") != std::string::npos)
       throw InputError(where, quoted(held) + " is no type with a number of elements",
                        "a register holds `f32`, or fewer of them: `f32[4]`");
+  }
+
+  // Which type a register has is told by how many elements it holds.
+  void require_less_than_full(const std::string& held, const SourceLocation& at) const {
+    const size_t bracket = held.find('[');
+    if (bracket == std::string::npos || m_.bytes == 0) return;
+    const std::string type = held.substr(0, bracket);
+    if (std::stoll(held.substr(bracket + 1)) * bytes_of(*scalar_type(type)) < m_.bytes) return;
+    throw InputError(at,
+                     quoted(held) + " does not leave room in a register of " +
+                         std::to_string(m_.bytes) + " bytes",
+                     "what fills one is " + quoted(type));
   }
 
   void read_shape() {

@@ -484,11 +484,18 @@ INSTANTIATE_TEST_SUITE_P(
         Offence{"@memory\nclass DRAM:\n    kind = 'stack'\n", "built in"},
         Offence{"@config\nclass C:\n    x : f33\n", "no type `f33`"},
         Offence{"@memory\nclass M:\n    kind = \"vector\"\n    c_types = {\"f33[4]\": \"v\"}\n",
-                "no type `f33`"},
+                "no type of data `f33`"},
+        Offence{"@memory\nclass M:\n    kind = \"vector\"\n    bytes = 16\n    c_types = "
+                "{\"size[1]\": \"v\"}\n",
+                "no type of data `size`"},
         Offence{"@memory\nclass M:\n    kind = \"vector\"\n    c_types = {\"f32[]\": \"v\"}\n",
                 "`f32[]` is no type with a number of elements\nhint: a register holds `f32`"},
         Offence{"@memory\nclass M:\n    kind = \"vector\"\n    c_types = {\"f32[4\": \"v\"}\n",
                 "`f32[4` is no type with"},
+        Offence{"@memory\nclass M:\n    kind = \"vector\"\n    bytes = 16\n    c_types = "
+                "{\"f32[4]\": \"v\"}\n",
+                "`f32[4]` does not leave room in a register of 16 bytes\nhint: what fills one is "
+                "`f32`"},
         Offence{"@instr(3)\ndef f():\n    pass\n", "a C template"},
         Offence{"@instr()\ndef f():\n    pass\n", "needs a C template"},
         Offence{"@instr('a', cots = 1)\ndef f():\n    pass\n", "did you mean `cost`"},
