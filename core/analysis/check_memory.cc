@@ -69,9 +69,12 @@ void Checker::whole_registers(const Call& n, size_t k, Sym name, const SourceLoc
   const std::optional<int64_t> has = as_int(b->type->shape.back()),
                                wants = as_int(formal.type.shape.back());
   if (!has || !wants || *has == *wants) return;
-  fail(where, "argument " + formal.name.name() + " of " + n.callee->name + " is a register of " +
-                  std::to_string(*wants) + " elements, but one of " + root.name() + " has " +
-                  std::to_string(*has));
+  fail(where,
+       "argument " + formal.name.name() + " of " + n.callee->name + " is a register of " +
+           std::to_string(*wants) + " elements, but one of " + root.name() + " has " +
+           std::to_string(*has),
+       "allocate " + root.name() + " with " + std::to_string(*wants) +
+           ", or call an instruction for " + std::to_string(*has));
 }
 
 void Checker::argument_memory(const Call& n, size_t k, const SourceLocation& where) {

@@ -123,8 +123,10 @@ TEST(CodegenErrors, a_scratchpad_too_small) {
 }
 
 TEST(CodegenErrors, a_vector_register_is_taken_whole) {
-  EXPECT_REFUSED("@proc\ndef f():\n    v: f32[4] @ VEC\n    half(v[2:4])\n",
-                 "is a register of 2 elements, but one of v has 4");
+  EXPECT_REFUSED(
+      "@proc\ndef f():\n    v: f32[4] @ VEC\n    half(v[2:4])\n",
+      "is a register of 2 elements, but one of v has 4\nhint: allocate v with 2, or call an "
+      "instruction for 4");
   EXPECT_REFUSED("@proc\ndef f():\n    v: f32[8] @ VEC\n    vzero(v[0:4])\n", "VEC");
 }
 
