@@ -68,6 +68,32 @@ ProcPtr prefetch_ahead(ProcPtr p, const std::string& loop, const std::string& bu
   return p;
 }
 
+// The same rows, further on, at the beginning of each iteration.
+ProcPtr prefetch_beside(ProcPtr p, const std::string& loop, const std::string& buffer,
+                        int64_t distance) {
+  if (distance < 1) throw SchedulingError("prefetch_beside: the distance is at least 1 element");
+  bool found = false;
+  std::vector<Cursor> loops = require_loops(p, loop);
+  for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
+    const Path path = c->path();
+    const auto entry = visible(p, path, buffer);
+    if (!entry || entry->type.rank() < 2) continue;
+    std::optional<Rectangle> window = used_in(p, Cursor::stmt(p, path), *entry, Touch::kReads);
+    if (!window) continue;
+    for (std::vector<ExprPtr>* ends : {&window->lo, &window->hi})
+      ends->back() = normalize(ends->back() + int_const(distance));
+    Path first = path;
+    first.push_back({Child::kBody, 0});
+    p = add_prefetch(p, Cursor::stmt(p, first).before(),
+                     window->text(entry->name.name(), scope_at(*p, first), true));
+    found = true;
+  }
+  if (!found)
+    throw SchedulingError("prefetch_beside: no loop over `" + loop + "` reads rows of `" + buffer +
+                          "`");
+  return p;
+}
+
 namespace {
 
 // Has it, of a literal number, two rows or more?
@@ -418,6 +444,12 @@ std::vector<Operator> prefetching_operators() {
        "for r: s(x[r])  ->  for r: prefetch(x[r + distance]); s(x[r])",
        [](const OperatorArgs& a) -> Value {
          return prefetch_ahead(a.proc(), a.string(1), a.string(2), a.integer(3));
+       }},
+      {"prefetch_beside",
+       {proc(), string("loop"), string("buffer"), integer("distance")},
+       "for k: s(x[k, a:b])  ->  for k: prefetch(x[k, a + distance:b + distance]); s(x[k, a:b])",
+       [](const OperatorArgs& a) -> Value {
+         return prefetch_beside(a.proc(), a.string(1), a.string(2), a.integer(3));
        }},
       {"prefetch_results",
        {proc(), integer("distance", 1)},

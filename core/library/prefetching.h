@@ -16,6 +16,17 @@ namespace exotune {
 ProcPtr prefetch_ahead(ProcPtr p, const std::string& loop, const std::string& buffer,
                        int64_t distance);
 
+/// for k: s(x[k, a:b])  ->  for k: prefetch(x[k, a + distance:b + distance]); s(x[k, a:b])
+///
+/// At every loop over `loop` that reads a rectangle of `buffer` in each iteration: asks for what is
+/// `distance` elements further in its rows, which nobody reads before the loop comes again. Where
+/// rows lie far apart, each is a stream of its own, more than prefetchers follow. What is beyond
+/// the buffer is not asked for. SchedulingError when no loop reads such a rectangle.
+/// Proposed for products of few rows and a second factor that the caches do not hold: the strip of
+/// columns beside this one, by the last element of its lines.
+ProcPtr prefetch_beside(ProcPtr p, const std::string& loop, const std::string& buffer,
+                        int64_t distance);
+
 /// for r: f(y[a:b, r])  ->  for r: prefetch(y[a:b, r + distance]); f(y[a:b, r])
 ///
 /// In every loop without loops in it that writes a rectangle of several rows of an argument,

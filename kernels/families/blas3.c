@@ -21,6 +21,10 @@ enum {
   kFar = ${far} / (int64_t)sizeof(${real}), /* elements of one that does beyond which so few rows go by less of its depth at a time, */
   kFarRows = ${far_rows}, /* at most */
   kFarDepth = ${far_depth}, /* as many of its rows as are fetched ahead side by side */
+  kAhead = ${ahead} / (int64_t)sizeof(${real}), /* elements of one beyond which its next strip is asked for while one is read, */
+  kAheadRows = ${ahead_rows}, /* rows up to which it then stands as it is, */
+  kAheadDepth = ${ahead_depth} < EXO_DEPTH ? ${ahead_depth} / kStep * kStep : kDepth, /* and so much of its depth at a time */
+  kAheadShared = 2048, /* bytes: of rows that share more a second cache holds few, and more than two tiles have them packed */
   kWidth = EXO_WIDTH,
   kHeight = EXO_HEIGHT / ${tile_rows} * ${tile_rows},
   kShallow = ${shallow}, /* depth up to which a product mostly writes */
@@ -295,6 +299,20 @@ static inline void ${p}strips(bool fresh, bool turned, int64_t m, int64_t n, int
     (fresh ? ${p}fresh_strip : ${p}strip)(turned, m, exo_least(kStrip, n - j), k, alpha, A, lda, B + j, ldb, C + j, ldc);
 }
 
+/* C += alpha A B, `fresh` C = alpha A B, for strips that stand side by side in a far cache: each is asked for while the first
+ * tile of rows goes by the one before it. Returns the columns that are done: the last whole strip has none beside it. */
+static int64_t ${p}strips_ahead(bool fresh, int64_t m, int64_t n, int64_t k, const ${real}* alpha, const ${real}* A,
+                                int64_t lda, const ${real}* B, int64_t ldb, ${real}* C, int64_t ldc) {
+  const int64_t first = exo_least(exo_alike(m, kTile, 1), m);
+  int64_t j = 0;
+  for (; j + 2 * kStrip <= n; j += kStrip) {
+    (fresh ? K(${p}gemm_ahead_fresh) : K(${p}gemm_ahead))(first, k, alpha, IN2(A, lda), IN2(B + j, ldb), OUT2(C + j, ldc));
+    if (first < m)
+      ${p}rows_and_strip(fresh, false, m - first, kStrip, k, alpha, A + first * lda, lda, B + j, ldb, C + first * ldc + j, ldc);
+  }
+  return j;
+}
+
 /* C += alpha A B, `fresh` C = alpha A B, for n columns in strips that are `apart`: `rows` rows with all strips, then the next
  * ones. Columns whose sums are formed along the depth go by in the end. */
 static inline void ${p}rows_and_strips(bool fresh, bool turned, int64_t rows, int64_t m, int64_t n, int64_t k,
@@ -491,6 +509,14 @@ static inline bool ${p}crowded(int64_t ld, int64_t rows) {
   return shared > ${meet_b} && rows * exo_least(shared, 4096) > 8 * 4096;
 }
 
+/* Rows that go by at once of a second factor that stands in a far cache, ld apart, and is read by m rows of the first. A strip
+ * of rows that do not begin with a line lies in twice as many lines of the nearest cache. Where rows share lines in a second
+ * cache, of 512 KB in 8 ways, a half of it holds so many; further tiles read them again. */
+static inline int64_t ${p}ahead_depth(int64_t m, int64_t ld) {
+  const int64_t shared = ${p}shared(ld), depth = shared < 64 ? kAheadDepth / 2 / kStep * kStep : kAheadDepth;
+  return m <= kTile ? depth : exo_least(depth, exo_most(262144 / shared / kStep * kStep, 8 * kStep));
+}
+
 /* Is a transposed first factor so large that its columns, of which each step reads a few elements, come from far every time?
  * Packed in tiles they are read once for all columns of the result. */
 static inline bool ${p}large_turned(int64_t m, int64_t n, int64_t k) {
@@ -509,7 +535,11 @@ static __attribute__((noinline)) void ${p}multiply_from(bool all_fresh, enum exo
   const bool plain_b = !B.trans && B.shape == kGeneral && !B.brain;
   /* What is read once, column by column. */
   const bool columns = A.shape == kGeneral && !A.brain && !A.trans && n <= kFewColumns && ${p}sums_along(false, m, n, k);
-  const bool pack_b = !plain_b || (!columns && (m > (n > kManyColumns ? kFewRows : kMostPlain) || (m > ${tile_rows} && ${p}crowded(B.ld, k)) ||
+  const bool far = m <= kFarRows && k * n > kFar;
+  const bool ahead = !far && plain_b && A.shape == kGeneral && k * n > kAhead && n >= 2 * kStrip;
+  const bool pack_b = !plain_b || (!columns && (m > (n > kManyColumns ? ahead ? kAheadRows : kFewRows : kMostPlain) ||
+                                       (ahead ? m > 2 * ${tile_rows} && ${p}shared(B.ld) > kAheadShared
+                                              : m > ${tile_rows} && ${p}crowded(B.ld, k)) ||
                                        (A.trans && ${p}large_turned(m, n, k))));
   const bool pack_a = A.shape != kGeneral || A.brain || (A.trans && n > 2 * kStrip && k > 64) ||
                       (pack_b && m > kFewRows && n > kTiledColumns && k > kShallow / 2) ||
@@ -524,8 +554,7 @@ static __attribute__((noinline)) void ${p}multiply_from(bool all_fresh, enum exo
   }
   /* Pieces alike: a last one of a few steps would cost a way through all of C, one of a few rows one
    * through all of the second factor. */
-  const bool far = m <= kFarRows && k * n > kFar;
-  const int64_t depth = exo_alike(k, pack_b ? deepest : far ? kFarDepth : kPlainDepth, kStep);
+  const int64_t depth = exo_alike(k, pack_b ? deepest : far ? kFarDepth : ahead ? ${p}ahead_depth(m, B.ld) : kPlainDepth, kStep);
   const int64_t width = exo_alike(n, near ? exo_least(kNear * kDepth / depth * kStrip, kWidth) : kWidth, kStrip);
   const bool all_rows = near && part == kWhole;
   const int64_t height = all_rows ? m : exo_alike(m, k <= kShallow && m * n > kShallowLeast ? kShallowHeight : kHeight, ${tile_rows});
@@ -575,8 +604,11 @@ static __attribute__((noinline)) void ${p}multiply_from(bool all_fresh, enum exo
         const int64_t ldb = pack_b ? kStrip : B.ld, next = pack_b ? depth : 1; /* strips are kStrip * next apart */
         const bool stays = k <= kShallow && m * n <= 2 * kFar; /* C, in a second cache: a strip need not be left for its sake */
         const int64_t together = near && n >= kStrip ? (stays ? 12 : 1) * kNearRows : h;
-        ${p}rows_and_strips(fresh, turned, together, h, last - first, d, &alpha, a, lda, b + (first - j0) * next,
-                            next * kStrip, ldb, C + i * ldc + first, ldc);
+        const int64_t begun = first + (!ahead || pack_b || turned ? 0
+                                       : ${p}strips_ahead(fresh, h, last - first, d, &alpha, a, lda, b + (first - j0),
+                                                          ldb, C + i * ldc + first, ldc));
+        ${p}rows_and_strips(fresh, turned, together, h, last - begun, d, &alpha, a, lda, b + (begun - j0) * next,
+                            next * kStrip, ldb, C + i * ldc + begun, ldc);
         for (int64_t j = from; j < to; j += kStrip)
           ${p}part_of_strip(fresh, part, turned, i, h, j, exo_least(kStrip, to - j), d, &alpha, a, lda, b + (j - j0) * next,
                            ldb, C, ldc);

@@ -148,6 +148,32 @@ TEST(Prefetching, what_does_not_move_is_refused) {
   EXPECT_TRUE(contains(said(kMatrix, "prefetch_ahead(p, 'k')"), "k"));
 }
 
+constexpr const char* kProduct = R"(
+@proc
+def f(N: size, A: f32[N], B: f32[N, 32], y: f32[16]):
+    for k in seq(0, N):
+        for j in seq(0, 16):
+            y[j] += A[k] * B[k, j]
+)";
+
+TEST(Prefetching, asks_for_what_is_further_on_in_the_rows) {
+  // The second half of B, of which nothing is read: its line, and of longer rows each of theirs.
+  const Result r = scheduled(kProduct, "prefetch_beside(p, 'k', 'B', 16)");
+  EXPECT_TRUE(contains(r.text(), "prefetch_3_f32(B[k, 16])")) << r.text();
+  EXPECT_FALSE(contains(r.text(), "if ")) << r.text();
+  // By its last element, and not beyond the buffer.
+  const Result ends = scheduled(kProduct, "prefetch_beside(p, 'k', 'B', 31)");
+  EXPECT_TRUE(contains(ends.text(), "prefetch_3_f32(B[k, 31])")) << ends.text();
+  EXPECT_TRUE(contains(scheduled(kProduct, "prefetch_beside(p, 'k', 'B', 32)").text(), "if "));
+}
+
+TEST(Prefetching, what_has_no_rows_is_not_asked_for_further_on) {
+  EXPECT_TRUE(contains(said(kProduct, "prefetch_beside(p, 'k', 'A', 16)"), "reads rows of `A`"));
+  EXPECT_TRUE(contains(said(kProduct, "prefetch_beside(p, 'k', 'y', 16)"), "reads rows of `y`"));
+  EXPECT_TRUE(contains(said(kProduct, "prefetch_beside(p, 'k', 'B', 0)"), "at least 1"));
+  EXPECT_TRUE(contains(said(kProduct, "prefetch_beside(p, 'm', 'B', 1)"), "m"));
+}
+
 TEST(Blocking, interleave_loop_unrolls_a_loop_that_is_short) {
   const Result r = scheduled(kMatrix, "interleave_loop(p, 'j', 8)");
   EXPECT_EQ(times(r.text(), "for "), 1) << r.text();
