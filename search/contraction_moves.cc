@@ -310,13 +310,16 @@ SearchSpace contraction_space(const Contraction& c) {
       for (Move& m : stage.moves) m.needs = kByColumns;
       for (const std::string& tag : panels) stage.moves.push_back({{}, "", tag});
     }
-    for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors)
+    for (int64_t vectors = c.most_vectors; vectors >= 1; --vectors) {
+      if (panels.count(standing_tag(vectors)))
+        for (Move& m : standing_tiles(c, vectors)) tiles.moves.push_back(std::move(m));
       for (const bool far : {false, true}) {
         if (!panels.count(panel_tag(vectors, far))) continue;
         const std::vector<Move> plain = panel_tiles(c, vectors, far);
         tiles.moves.insert(tiles.moves.end(), plain.begin(), plain.end());
         for (Move& m : with_rows_packed(c, plain, c.block_of(c.j))) packed.push_back(std::move(m));
       }
+    }
     space.in_turn = panels;
     space.in_turn.insert({kByColumns, kMeanwhile});
     space.stages.insert(space.stages.begin(), std::move(order));

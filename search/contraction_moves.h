@@ -100,9 +100,9 @@ std::vector<Move> with_rows_packed(const Contraction& c, const std::vector<Move>
 extern const char kByColumns[];
 
 /// Which operand stays in the nearest cache while the other goes by: a strip of the vectored one
-/// (kByColumns), or the rows of a tile. Then a panel of strips lies in the second cache, sums are
-/// longer, and the result is visited less often. Worth a try only when the vectored operand is
-/// larger than that cache; else no moves.
+/// (kByColumns, or standing_tag where it is not copied), or the rows of a tile. Then a panel of
+/// strips lies in the second cache, sums are longer, and the result is visited less often. Worth a
+/// try only when the vectored operand is larger than that cache; else no moves.
 Stage orders(const Contraction& c);
 
 /// The tag of schedules in panels that ask for what comes next.
@@ -111,6 +111,14 @@ extern const char kMeanwhile[];
 /// The tag of schedules in panels of strips so many vectors wide, which their tiles ask for. Far
 /// ones lie in the third cache.
 std::string panel_tag(int64_t vectors, bool far);
+
+/// The tag of schedules that read a far operand where it stands, in strips so many vectors wide.
+std::string standing_tag(int64_t vectors);
+
+/// The register tiles of such strips: each asks for what the next strip reads of the same rows,
+/// which lie too far apart for anybody to fetch ahead. For few rows, that packing would not pay
+/// for.
+std::vector<Move> standing_tiles(const Contraction& c, int64_t vectors);
 
 /// The register tiles of panels: rows outside, strips inside; with what the next rows and the next
 /// panel need asked for meanwhile, and plain for where there is no time for that.

@@ -7,20 +7,40 @@ namespace exotune {
 
 const char kByColumns[] = "by columns";
 const char kMeanwhile[] = "asked for meanwhile";
-constexpr double kFarPanels = 2;      // times the second cache: of panels that it does not hold
-constexpr double kPanelsInThird = 8;  // such panels that the third holds, at least
+constexpr double kFarPanels = 2;        // times the second cache: of panels that it does not hold
+constexpr double kPanelsInThird = 8;    // such panels that the third holds, at least
+constexpr int64_t kLeastForPanels = 8;  // rows that go by as one tile or two: nothing comes again
+constexpr int64_t kStandingRows = 96;   // beyond, a packed panel is read often enough to pay
+std::string standing_tag(int64_t vectors) { return "as it stands, " + vectors_tag(vectors); }
 std::string panel_tag(int64_t vectors, bool far) {
   return (far ? "far panels, vectors=" : "panels, vectors=") + std::to_string(vectors);
 }
+
+namespace {
+
+// Strips of the operand where it stands. As deep as a part of the first cache holds: of rows that
+// begin within a line a strip lies in two lines each, and the next strip comes meanwhile.
+void add_standing(const Contraction& c, int64_t depth, Stage& stage) {
+  for (int64_t vectors = c.most_vectors; vectors >= 1 && vectors + 1 >= c.most_vectors; --vectors) {
+    const double row = static_cast<double>(vectors * c.lanes) * c.element;
+    for (const int64_t k : balanced(depth, {c.l1 / 2 / row, c.l1 / 4 / row}))
+      stage.moves.push_back(
+          {{block_step(c.k, k, c.outer_of(c.k), c.place)}, standing_tag(vectors), ""});
+  }
+}
+
+}  // namespace
 
 Stage orders(const Contraction& c) {
   Stage stage{"order", {}};
   const auto rows = c.extent(c.i), columns = c.extent(c.j), depth = c.extent(c.k);
   if (!c.constraints.empty() || c.vectored.empty() || c.strip > 0 || c.is_tile(c.i) ||
-      c.is_tile(c.j) || c.is_tile(c.k) || !rows || !columns || !depth || *rows <= 8 ||
+      c.is_tile(c.j) || c.is_tile(c.k) || !rows || !columns || !depth ||
       static_cast<double>(*columns * *depth) * c.element <= c.l2)
     return stage;
   stage.moves.push_back({{}, kByColumns, ""});
+  if (*rows <= kStandingRows && c.turned < 0) add_standing(c, *depth, stage);
+  if (*rows <= kLeastForPanels) return stage;
   for (int64_t vectors = c.most_vectors; vectors >= 1 && vectors + 1 >= c.most_vectors; --vectors) {
     const int64_t width = vectors * c.lanes, height = (c.registers - vectors - 1) / vectors;
     const double line = c.l1 / (static_cast<double>(height) * c.element);
@@ -47,6 +67,27 @@ Stage orders(const Contraction& c) {
     }
   }
   return stage;
+}
+
+std::vector<Move> standing_tiles(const Contraction& c, int64_t vectors) {
+  constexpr double kLineBytes = 64;  // as add_prefetch has it
+  std::vector<Move> out;
+  const int64_t most = std::min((c.registers - vectors - 1) / vectors, *c.extent(c.i)),
+                width = vectors * c.lanes,
+                line = std::max<int64_t>(1, static_cast<int64_t>(kLineBytes / c.element));
+  // By the last element of each line of the next strip, in which it ends wherever it begins.
+  const ScheduleStep asks{"prefetch_beside", {c.k, c.vectored, Value(width + line - 1)}};
+  for (int64_t h = most; h >= std::max<int64_t>(1, most - 2); --h) {
+    Move tile{
+        {block_step(c.j, width, c.outer_of(c.j), c.place), block_step(c.i, h, c.outer_of(c.i))},
+        "",
+        standing_tag(vectors)};
+    Steps kernel = micro_kernel(c);
+    kernel.insert(kernel.end() - 1, asks);
+    tile.steps.insert(tile.steps.end(), kernel.begin(), kernel.end());
+    out.push_back(std::move(tile));
+  }
+  return out;
 }
 
 std::vector<Move> panel_tiles(const Contraction& c, int64_t vectors, bool far) {

@@ -41,6 +41,9 @@ int64_t block_rows(const NestLoop& loop, int64_t rows, int64_t held) {
 // Rows a multiple of so many lines apart share few sets of a nearest cache: four of 64.
 constexpr int64_t kCrowdedLines = 16;
 
+// More rows read a packed strip often enough for the copy to pay.
+constexpr int64_t kFewRows = 96;
+
 class Tiles {
  public:
   Tiles(const Nest& nest, const Target& target, const std::vector<TargetLevel>& levels,
@@ -51,6 +54,7 @@ class Tiles {
         unit_({Value(lanes_), Value(target.vector_memory), Value(instructions)}) {
     const NearestCaches caches = nearest_caches(levels);
     nearest_ = caches.first;
+    line_ = caches.line;
     second_ = caches.second;
     if (const std::vector<TargetLevel> all = caches_of(levels); !all.empty())
       crowded_ = kCrowdedLines * all.front().line_bytes;
@@ -148,6 +152,16 @@ class Tiles {
     }
     if (packed) pack_both(name, rows, columns, pack(i), strips, {by_rows}, {product, unroll});
     if (turns) return;
+    if (packed && stands_far(*packed)) {
+      const ScheduleStep asks = asks_beside(*packed, columns);
+      const auto deep = [&](int64_t share) {
+        const int64_t most = nearest_ / share / (columns * bytes_of(nest_.precision));
+        return block(k, balanced(extent, std::max<int64_t>(1, most)), k + "o", i);
+      };
+      for (const int64_t share : {2, 4})
+        add(", as it stands", {{deep(share)}, strips, {by_rows, product, asks, unroll}}, true);
+      add(", any sum as it stands", {{deep(2)}, strips, {by_rows, any, asks, unroll}}, true);
+    }
     add("", {strips, {by_rows, product, unroll}});
     add(", any sum", {strips, {by_rows, any, unroll}});
   }
@@ -210,6 +224,21 @@ class Tiles {
     return out;
   }
 
+  // Is the operand larger than the second cache, and read by too few rows for a copy to pay?
+  bool stands_far(const Operand& o) const {
+    double bytes = bytes_of(nest_.precision);
+    for (const std::string& name : o.loops) bytes *= static_cast<double>(most_of(loop(name)));
+    const std::optional<int64_t> rows = loop(nest_.row_loop).most;
+    return bytes > static_cast<double>(second_) && rows && *rows <= kFewRows;
+  }
+  // What the next strip reads of the same rows, which lie too far apart for anybody to fetch ahead:
+  // by the last element of its lines, in which it ends wherever it begins.
+  ScheduleStep asks_beside(const Operand& o, int64_t columns) const {
+    const int64_t line = std::max<int64_t>(1, line_ / bytes_of(nest_.precision));
+    return {"prefetch_beside",
+            {Value(nest_.reduction_loop), Value(o.buffer), Value(columns + line - 1)}};
+  }
+
   // The operand that runs along the vectors and is used again by every row; one that must be turned
   // before any other. Null: none.
   const Operand* vectored() const {
@@ -233,6 +262,7 @@ class Tiles {
   const int64_t lanes_;
   const ValueList unit_;
   int64_t nearest_ = 0, second_ = 0;  // bytes of the first two caches
+  int64_t line_ = 64;                 // bytes of a line, where no machine says
   int64_t crowded_ = 0;               // between rows that push each other out
   std::vector<Finish> out_;
 };

@@ -13,7 +13,8 @@ namespace exotune {
 /// registers, rows balanced over the extent; the sum cut where a strip of the operand would leave
 /// the first cache. Products go by register_block, everything else (max, min, sums of other terms)
 /// by sum_block; of large arrays whose rows step over memory with each term both operands are
-/// packed. Empty: no such nest.
+/// packed. Few rows read a large operand where it stands, each tile asking for the strip beside its
+/// own (prefetch_beside). Empty: no such nest.
 std::vector<Finish> register_tiles_of(const Nest& nest, const Target& target,
                                       const std::vector<TargetLevel>& levels,
                                       const ValueList& instructions);

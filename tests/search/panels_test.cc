@@ -37,6 +37,10 @@ std::vector<TargetLevel> small_caches(const Target& target) {
 
 bool has_panels(const BeamState& s) { return key_of(s.steps).find("'jc'") != std::string::npos; }
 
+bool stands(const BeamState& s) {
+  return key_of(s.steps).find("prefetch_beside(p, 'k', 'B', ") != std::string::npos;
+}
+
 bool asks_for_the_next(const BeamState& s) {
   return std::count_if(s.steps.begin(), s.steps.end(), [](const ScheduleStep& step) {
            return step.op == "prefetch_meanwhile";
@@ -61,12 +65,15 @@ TEST(Panels, go_by_while_rows_stay) {
   ASSERT_GT(result.states.size(), 8u);
   EXPECT_TRUE(std::any_of(result.states.begin(), result.states.begin() + 8, has_panels));
   EXPECT_FALSE(std::all_of(result.states.begin(), result.states.begin() + 8, has_panels));
-  int panels = 0, asking = 0;
+  EXPECT_TRUE(std::any_of(result.states.begin(), result.states.begin() + 12, stands));
+  int panels = 0, asking = 0, standing = 0;
   for (const BeamState& state : result.states) {
+    if (stands(state) && standing++ < 6) expect_same_result(before, state.proc, str(*state.proc));
     if (!has_panels(state) || ++panels > 6) continue;
     asking += asks_for_the_next(state);
     expect_same_result(before, state.proc, str(*state.proc));
   }
+  EXPECT_GT(standing, 0);
   EXPECT_GT(panels, 0);
   EXPECT_GT(asking, 0);
   // A narrow pass is enough where few are asked for.

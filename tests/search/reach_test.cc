@@ -371,6 +371,13 @@ def turned_over(x: f32[128, 192], y: f32[192, 128]):
     for i in seq(0, 128):
         for j in seq(0, 192):
             y[j, i] = x[i, j]
+
+@proc
+def few_rows(A: f32[6, 128], B: f32[128, 192], C: f32[6, 192]):
+    for i in seq(0, 6):
+        for j in seq(0, 192):
+            for k in seq(0, 128):
+                C[i, j] += A[i, k] * B[k, j]
 )";
 
 // For the tiles of another file of registers.

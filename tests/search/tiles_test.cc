@@ -60,6 +60,38 @@ TEST_F(Tiles, rows_that_step_over_their_array_are_packed_too) {
   EXPECT_TRUE(both_packed().empty());
 }
 
+const char* const kFewRowsOfProduct = R"(
+@proc
+def few_rows(A: f32[10, 70], B: f32[70, 120], C: f32[10, 120]):
+    for i in seq(0, 10):
+        for j in seq(0, 120):
+            for k in seq(0, 70):
+                C[i, j] += A[i, k] * B[k, j]
+)";
+
+// A second factor that a second cache does not hold, of which each tile asks for the next strip.
+TEST_F(Tiles, few_rows_read_a_large_factor_where_it_stands) {
+  const ProcPtr p = parsed(kFewRowsOfProduct);
+  const auto standing = [&](int64_t bytes) {
+    for (TargetLevel& level : levels_)
+      if (level.is_cache()) level.bytes = bytes;
+    std::vector<Finish> out;
+    for (Finish& f : register_tiles_of(inspect_nest(*p), *target_, levels_, context_.instructions))
+      if (f.name.find("as it stands") != std::string::npos) out.push_back(std::move(f));
+    return out;
+  };
+  const std::vector<Finish> finishes = standing(4096);
+  ASSERT_FALSE(finishes.empty());
+  for (const FinishedNest& made : finish_all({p, {}, false}, finishes, PartPricing(context_), {})) {
+    ASSERT_TRUE(made.plan) << made.refusals.at(0).text();
+    const std::string steps = key_of(made.plan->steps);
+    EXPECT_NE(steps.find("prefetch_beside(p, 'k', 'B', "), std::string::npos) << steps;
+    EXPECT_EQ(steps.find("pack_operand"), std::string::npos) << steps;
+    expect_same_result(p, made.plan->proc, script_text(*p, made.plan->steps));
+  }
+  EXPECT_TRUE(standing(1 << 20).empty());
+}
+
 std::string product_of_terms(const std::string& terms) {
   return "@proc\ndef product(A: f32[40, " + terms + "], B: f32[" + terms +
          R"(, 100], C: f32[40, 100]):
