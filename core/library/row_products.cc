@@ -47,7 +47,11 @@ bool comes_first(const Reduce& result, const For& loop, const For& other) {
 }
 
 // for i: for j: for k: y[i, j] += e  ->  for ij: for k: t[ij] += e, and y += t
-ProcPtr with_one_loop(ProcPtr p, const Path& top, const RowTile& tile, const std::string& name) {
+// Both loops have names of their own: what becomes of one tile is not done to another.
+struct TileLoops {
+  std::string results, sum;
+};
+ProcPtr with_one_loop(ProcPtr p, const Path& top, const RowTile& tile, const TileLoops& named) {
   const bool turned = !comes_first(*tile.result, *tile.rows, *tile.columns);
   const Sym out = tile.result->name;
   if (turned) p = reorder_loops(p, at(p, top));
@@ -60,7 +64,9 @@ ProcPtr with_one_loop(ProcPtr p, const Path& top, const RowTile& tile, const std
   const Cursor alloc = at(p, top);
   p = set_memory(p, alloc, dram_stack());
   if (alloc.as<Alloc>().type.shape.size() == 2) p = mult_dim(p, at(p, top), 0, 1);
-  p = mult_loops(p, at(p, main), name);
+  p = mult_loops(p, at(p, main), named.results);
+  if (find_loop(p, child(main))->iter.name() != named.sum)
+    p = rename_loop(p, at(p, child(main)), named.sum);
   return simplify(p, at(p, main));
 }
 
@@ -69,21 +75,22 @@ ProcPtr with_one_loop(ProcPtr p, const Path& top, const RowTile& tile, const std
 ProcPtr multiply_rows(ProcPtr p, const std::string& outer, const std::string& inner,
                       const std::string& sum, const VectorUnit& unit) {
   std::vector<Cursor> loops = require_loops(p, outer);
-  std::vector<std::pair<std::string, int64_t>> tiles;
+  std::vector<std::pair<TileLoops, int64_t>> tiles;
   for (auto c = loops.rbegin(); c != loops.rend(); ++c) {
     const std::optional<RowTile> tile = row_tile(at(p, c->path()), inner, sum);
     if (!tile) continue;
-    const std::string name = outer + inner + (tiles.empty() ? "" : std::to_string(tiles.size()));
-    p = with_one_loop(p, c->path(), *tile, name);
-    tiles.emplace_back(name, tile->count);
+    const std::string number = tiles.empty() ? "" : std::to_string(tiles.size());
+    const TileLoops named{outer + inner + number, sum + number};
+    p = with_one_loop(p, c->path(), *tile, named);
+    tiles.emplace_back(named, tile->count);
   }
   if (tiles.empty())
     throw SchedulingError("multiply_rows: no loop over `" + outer +
                           "` of known extent is around one over `" + inner + "` around one over `" +
                           sum + "` alone that adds up");
-  for (const auto& [name, count] : tiles) {
-    p = optimize_level_2(p, name, sum, unit, count, 1);
-    if (count > 1) p = unroll_named(p, name + "o");
+  for (const auto& [named, count] : tiles) {
+    p = optimize_level_2(p, named.results, named.sum, unit, count, 1);
+    if (count > 1) p = unroll_named(p, named.results + "o");
   }
   return simplify(p);
 }

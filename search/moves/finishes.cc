@@ -124,7 +124,7 @@ class Finishing {
   // Sums of rows with rows, C = A B', where both run along the sum: tiles of both, whose results
   // are added up together. For few rows of one of them, which packing the other would not pay for.
   void rows_by_rows(const std::string& inner, const std::string& sum) {
-    constexpr int64_t kFewRows = 16;      // more of both are for tiles of vectors of results
+    constexpr int64_t kFewRows = 24;      // more of both are for tiles of vectors of results
     constexpr int64_t kLeastVectors = 2;  // of a row, beside the addition of its lanes
     const int along = loop_named(sum), columns = loop_named(inner);
     const int rows = o_.loops[static_cast<size_t>(columns)].parent;
@@ -135,21 +135,28 @@ class Finishing {
     if (extent(along).value_or(kLeastVectors * lanes) < kLeastVectors * lanes) return;
     const int64_t m = extent(rows).value_or(kFewRows), n = extent(columns).value_or(kFewRows);
     if (m < 2 || n < 2 || std::min(m, n) > kFewRows || !share_rows(rows, columns, along)) return;
-    const int64_t results = registers_of(target_) / 2;  // the others hold what is added to them
+    const int64_t registers = registers_of(target_);
+    // The others hold what is added to them: a row's vector each, or one after the other.
+    const std::vector<int64_t> results = {registers * 3 / 4, registers / 2};
     std::set<std::pair<int64_t, int64_t>> tiles;
-    for (const int64_t most : {int64_t{4}, int64_t{2}, int64_t{8}}) {
-      const int64_t height = std::min(m, most), width = std::min(n, results / height);
-      if (!tiles.emplace(height, width).second || width < 2) continue;
-      const VectorValues values(target_, precision(along), instructions_);
-      Finish f{"rows by rows=" + std::to_string(height) + "x" + std::to_string(width) + " " + inner,
-               {}};
-      f.together = true;
-      f.steps.push_back(block_step(name(rows), halving(height, 1), name(rows) + "o"));
-      f.steps.push_back(block_step(inner, halving(width, 1), inner + "o", name(rows)));
-      f.steps.push_back(
-          values.step("multiply_rows", {Value(name(rows)), Value(inner), Value(sum)}));
-      out_.push_back(std::move(f));
-    }
+    for (const int64_t most : {int64_t{4}, int64_t{2}, int64_t{8}})
+      for (const int64_t held : results) {
+        const int64_t height = std::min(m, most), width = std::min(n, held / height);
+        if (!tiles.emplace(height, width).second || width < 2) continue;
+        const VectorValues values(target_, precision(along), instructions_);
+        Finish f{
+            "rows by rows=" + std::to_string(height) + "x" + std::to_string(width) + " " + inner,
+            {}};
+        f.together = true;
+        // The few rows stay near, in the inner loop: those of the other factor go by once.
+        const ScheduleStep by_rows = block_step(name(rows), halving(height, 1), name(rows) + "o"),
+                           by_columns =
+                               block_step(inner, halving(width, 1), inner + "o", name(rows));
+        f.steps = m > n ? Steps{by_rows, by_columns} : Steps{by_columns, by_rows};
+        f.steps.push_back(
+            values.step("multiply_rows", {Value(name(rows)), Value(inner), Value(sum)}));
+        out_.push_back(std::move(f));
+      }
   }
   // y[i] += x[i + k] * h[k], more taps than two vectors have lanes: vectors of results are the rows
   // of a tile, and what lies a vector apart is a window that goes down them. A vector of x, at each

@@ -92,6 +92,8 @@ TEST(RowProducts, of_tiles_and_what_is_left_of_rows) {
   ProcPtr q = block_loop(p, "i", {4, 2, 1}, {"io", "i"}, "");
   q = block_loop(q, "j", {2, 1}, {"jo", "j"}, "i");
   q = multiply_rows(q, "i", "j", "k", machine.unit);
+  // Six tiles, of 4, 2, 1 rows by 2, 1 columns: each result of each has a register.
+  EXPECT_EQ(mentioned(str(*q), "zero("), (4 + 2 + 1) * (2 + 1)) << str(*q);
   for (const int64_t m : {1, 2, 3, 4, 7})
     for (const int64_t k : {1, 4, 6}) expect_same_result(p, q, str(*q), {{"M", m}, {"K", k}});
 }
