@@ -146,6 +146,8 @@ class Elaborator {
   std::string unused_name(const std::string& wanted) const;
   /// `reversed(seq(0, n))`: a loop that counts down; "" for another range.
   std::string instead_of_reversed(const SyntaxExpr& iter, const SyntaxExpr& range);
+  /// `range(n)`: the loop over `seq` that it is, or the error that `seq` would be.
+  std::string instead_of_range(const SyntaxExpr& iter, const SyntaxExpr& range);
   StmtPtr call(const SyntaxStmt& s);
   /// One argument, by the kind of its formal: a control value, a place, a window.
   ExprPtr argument(const SyntaxExpr& e, const Arg& formal, const Proc& callee);

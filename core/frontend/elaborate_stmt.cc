@@ -273,6 +273,31 @@ void Elaborator::stepped(const SyntaxExpr& iter, const SyntaxExpr& range) {
   throw InputError(range.children[2].where, quoted(range.name) + " takes no step", hint);
 }
 
+namespace {
+
+// `range(n)` and `seq(n)` begin at 0.
+SyntaxExpr with_two_bounds(SyntaxExpr range) {
+  SyntaxExpr zero, n;
+  zero.kind = Kind::kInt;
+  n.name = "n";
+  if (range.name == "range") range.name = "seq";
+  if (range.children.size() == 1) range.children.insert(range.children.begin(), zero);
+  if (range.children.size() != 2) range.children = {zero, n};
+  return range;
+}
+
+}  // namespace
+
+// What stands in it may be refused as well; what is refused then has the words of `seq`.
+std::string Elaborator::instead_of_range(const SyntaxExpr& iter, const SyntaxExpr& range) {
+  SyntaxExpr seq = range;
+  seq.name = "seq";
+  if (range.children.size() == 3) stepped(iter, seq);
+  seq = with_two_bounds(seq);
+  refuse_band(iter, seq);
+  return "write " + quoted(written(seq));
+}
+
 std::string Elaborator::unused_name(const std::string& wanted) const {
   std::string name = wanted;
   for (int k = 1; lookup(name) || (globals_.constants && globals_.constants->contains(name)); ++k)
@@ -350,7 +375,7 @@ StmtPtr Elaborator::loop(const SyntaxStmt& s) {
   if (range.kind != Kind::kCall || (range.name != "seq" && range.name != "par")) {
     throw InputError(range.where, "a loop runs over `seq(lo, hi)` or `par(lo, hi)`",
                      range.kind == Kind::kCall && range.name == "range"
-                         ? "write `seq(...)`"
+                         ? instead_of_range(*s.target, range)
                          : instead_of_reversed(*s.target, range));
   }
   if (range.children.size() == 3) stepped(*s.target, range);
@@ -358,7 +383,7 @@ StmtPtr Elaborator::loop(const SyntaxStmt& s) {
     throw InputError(
         range.where,
         quoted(range.name) + " takes two bounds, not " + std::to_string(range.children.size()),
-        "write `seq(0, n)`");
+        "write " + quoted(written(with_two_bounds(range))));
   }
   refuse_band(*s.target, range);
   // Bounds are outside of the iterator's scope.

@@ -146,6 +146,25 @@ TEST(Suggestions, of_loops_over_a_band_are_accepted) {
             std::string::npos);
 }
 
+TEST(Suggestions, of_ranges_are_accepted) {
+  const std::pair<const char*, const char*> ranges[] = {{"range(N)", "seq(0, N)"},
+                                                        {"range(1, N)", "seq(1, N)"},
+                                                        {"seq(N)", "seq(0, N)"},
+                                                        {"par(N / 2)", "par(0, N / 2)"}};
+  for (const auto& [range, instead] : ranges) {
+    const auto loop = [](const std::string& over) {
+      return kHead + "        y[i] = 0.0\n    for j in " + over + ":\n        y[j] = x[j]\n";
+    };
+    EXPECT_EQ(suggested(loop(range)).at(0), instead);
+    EXPECT_EQ(said(loop(instead)), "accepted");
+  }
+  // At once what `seq` would be refused for.
+  EXPECT_EQ(suggested(in_loop("for j in range(0, N, 2):\n            y[i] += x[j]")).at(0),
+            "for j in seq(0, (N + 1) / 2):");
+  EXPECT_EQ(suggested(in_loop("for j in range(max(0, i - 2), i + 3):\n            pass")).at(0),
+            "for w in seq(0, 5):");
+}
+
 TEST(Suggestions, of_neighbours_on_a_ring_are_accepted) {
   for (const char* at : {"(i - 1) % N", "(i + 1) % N", "(N - 1 - i) % N", "(i + 3 - 4) % N"}) {
     const std::vector<std::string> words = suggested(in_loop("y[i] = x[" + std::string(at) + "]"));
