@@ -283,6 +283,11 @@ class ModuleParser {
       if (!names.insert(name).second) {
         throw InputError(where, "two arguments are named " + quoted(name));
       }
+      if (t_.at(",") || t_.at(")"))
+        throw InputError(t_.where(),
+                         "expected `:` and the argument's type, found " + t_.describe(t_.peek()),
+                         "a size is " + quoted(name + ": size") + ", an array of data " +
+                             quoted(name + ": f32[n]") + ", a scalar " + quoted(name + ": f32"));
       t_.expect(":", "and the argument's type");
       SyntaxType syntax = parse_type(t_);
       // Elaborated before it is bound: an extent names earlier arguments only.

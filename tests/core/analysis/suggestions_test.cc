@@ -265,6 +265,16 @@ TEST(Suggestions, of_shifts_are_right_for_negative_numbers) {
   }
 }
 
+TEST(Suggestions, of_types_of_arguments_are_accepted) {
+  const auto with = [](const std::string& arguments) {
+    return "def f(" + arguments + "):\n    for i in seq(0, N):\n        x[i] = 1.0\n";
+  };
+  const std::string size = suggested(with("N, x: f32[N]")).at(0);
+  EXPECT_EQ(size, "N: size");
+  EXPECT_EQ(said(with(size + ", x: f32[N]")), "accepted");
+  EXPECT_EQ(suggested(with("n: size, N: size, x")).at(1), "x: f32[n]");
+}
+
 TEST(Suggestions, of_windows_are_accepted) {
   const std::vector<std::string> words = suggested(in_loop("t: f32[M] = m[i, 0:M]"));
   EXPECT_EQ(said(in_loop(words.back() + "\n        y[i] = t[0]")), "accepted");
