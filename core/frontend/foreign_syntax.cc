@@ -197,17 +197,62 @@ void refuse_constant_list(TokenStream& t, const std::string& name) {
   throw InputError(where, "there are no lists of values", hint);
 }
 
-void refuse_values(TokenStream& t, const SourceLocation& where, const SyntaxExpr& target) {
-  std::string hint =
-      "elements are assigned by statements of their own: `" + target.name + "[0] = 1.0`, or a loop";
-  if (!t.at("[")) {
-    const SyntaxExpr value = parse_expression(t);
-    for (const SyntaxExpr::Access& a : value.access)
-      if (a.range)
-        hint = "a part of " + quoted(value.name) + " is a window, with no type: `" + target.name +
-               " = " + written(value) + "`";
+namespace {
+
+// `v: f32[3] = [0.5, 1.0, 2.0]`, an element a line.
+std::string listed_elements(TokenStream& t, const SyntaxExpr& target) {
+  constexpr size_t kMost = 8;  // that still are a hint
+  std::vector<std::string> statements;
+  t.expect("[");
+  while (!t.at("]") && statements.size() <= kMost) {
+    const std::string value = t.at("[") ? "" : written(parse_expression(t));
+    if (value.empty()) break;
+    statements.push_back(target.name + "[" + std::to_string(statements.size()) + "] = " + value);
+    if (!t.accept(",")) break;
   }
-  throw InputError(where, "only a scalar is given a value where it is allocated", hint);
+  return t.at("]") && !statements.empty() ? on_lines_of_their_own(statements) : "";
+}
+
+// `v: f32[3] = 0.0`, by the loops that give it to each.
+std::string filled_by_loops(const SyntaxExpr& target, const SyntaxType& type,
+                            const SyntaxExpr& value) {
+  std::string loops;
+  std::vector<std::string> index;
+  for (const SyntaxExpr& size : type.shape) {
+    std::string k = "k";
+    if (type.shape.size() > 1) k += std::to_string(index.size());
+    const auto is_taken = [&](const SyntaxExpr& e) { return mentions(e, k); };
+    while (mentions(value, k) || std::any_of(type.shape.begin(), type.shape.end(), is_taken))
+      k += "_";
+    loops += quoted("for " + k + " in seq(0, " + written(size) + "):") + ", and in it ";
+    index.push_back(k);
+  }
+  return "allocate it, " + quoted(target.name + ": " + written(type)) +
+         ", and assign its elements: " + loops +
+         quoted(target.name + "[" + joined(index) + "] = " + written(value));
+}
+
+std::string instead_of_values(TokenStream& t, const SyntaxExpr& target, const SyntaxType& type) {
+  if (t.at("[")) {
+    const std::string statements = listed_elements(t, target);
+    if (!statements.empty()) return statements;
+    return "elements are assigned by statements of their own: `" + target.name +
+           "[0] = 1.0`, or a loop";
+  }
+  const SyntaxExpr value = parse_expression(t);
+  for (const SyntaxExpr::Access& a : value.access)
+    if (a.range)
+      return "a part of " + quoted(value.name) + " is a window, with no type: `" + target.name +
+             " = " + written(value) + "`";
+  return filled_by_loops(target, type, value);
+}
+
+}  // namespace
+
+void refuse_values(TokenStream& t, const SourceLocation& where, const SyntaxExpr& target,
+                   const SyntaxType& type) {
+  throw InputError(where, "only a scalar is given a value where it is allocated",
+                   instead_of_values(t, target, type));
 }
 
 }  // namespace exotune

@@ -35,6 +35,6 @@ void refuse_several(TokenStream& t, const SyntaxExpr& first);
 [[noreturn]] void refuse_constant_list(TokenStream& t, const std::string& name);
 /// `target: f32[4] = ...`: the stream stands behind the `=`.
 [[noreturn]] void refuse_values(TokenStream& t, const SourceLocation& where,
-                                const SyntaxExpr& target);
+                                const SyntaxExpr& target, const SyntaxType& type);
 
 }  // namespace exotune

@@ -372,7 +372,7 @@ SyntaxExpr negated(SyntaxExpr e) {
 // `x : f32 = e`: a scalar, which one assignment fills.
 void initial_value(TokenStream& t, SyntaxStmt& s) {
   const SourceLocation where = t.where(t.next());
-  if (s.type.has_brackets) refuse_values(t, where, *s.target);
+  if (s.type.has_brackets) refuse_values(t, where, *s.target, s.type);
   s.value = parse_or(t);
   if (t.at(","))
     refuse_more(t, s.target->name + ": " + written(s.type) + " = " + written(*s.value));

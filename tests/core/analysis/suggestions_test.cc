@@ -275,6 +275,24 @@ TEST(Suggestions, of_types_of_arguments_are_accepted) {
   EXPECT_EQ(suggested(with("n: size, N: size, x")).at(1), "x: f32[n]");
 }
 
+TEST(Suggestions, of_values_of_arrays_are_accepted) {
+  std::vector<std::string> words = suggested(in_loop("v: f32[3] = x[i] + 0.25"));
+  ASSERT_EQ(words.size(), 3u);
+  EXPECT_EQ(words[2], "v[k] = x[i] + 0.25");
+  EXPECT_EQ(said(in_loop(words[0] + "\n        " + words[1] + "\n            " + words[2])),
+            "accepted");
+  words = suggested(in_loop("v: f32[M, 3] = 0.5"));
+  ASSERT_EQ(words.size(), 4u);
+  EXPECT_EQ(said(in_loop(words[0] + "\n        " + words[1] + "\n            " + words[2] +
+                         "\n                " + words[3])),
+            "accepted");
+  words = suggested(in_loop("v: f32[3] = [0.5, x[i], -1.0]"));
+  ASSERT_EQ(words.size(), 3u);
+  EXPECT_EQ(said(in_loop("v: f32[3]\n        " + words[0] + "\n        " + words[1] +
+                         "\n        " + words[2])),
+            "accepted");
+}
+
 TEST(Suggestions, of_windows_are_accepted) {
   const std::vector<std::string> words = suggested(in_loop("t: f32[M] = m[i, 0:M]"));
   EXPECT_EQ(said(in_loop(words.back() + "\n        y[i] = t[0]")), "accepted");
