@@ -44,6 +44,17 @@ std::string type_elsewhere(const std::string& name, bool alone) {
              : "";
 }
 
+// For `m: bool[N]` and `at: index[N]`.
+std::string instead_of_control_tensor(SyntaxType type) {
+  if (type.scalar != "bool") {
+    type.scalar = "i32";
+    return "numbers of data are " + quoted(written(type)) + "; they decide no sizes and no indices";
+  }
+  type.scalar = "ui8";
+  return "write " + quoted(written(type)) +
+         " of 0 and 1: `select(0, f32(m), c, d)` is `c` where such an element `m` is 1, else `d`";
+}
+
 std::string list(const std::vector<Arg>& args) {
   std::string out;
   for (const Arg& a : args) out += (out.empty() ? "" : ", ") + a.name.name();
@@ -72,7 +83,8 @@ Type Elaborator::type(const SyntaxType& t, bool is_argument) {
                        "write the expression where it is used");
     }
     if (t.has_brackets) {
-      throw InputError(t.where, "there are no tensors of " + quoted(t.scalar));
+      throw InputError(t.where, "there are no tensors of " + quoted(t.scalar),
+                       instead_of_control_tensor(t));
     }
     if (!t.memory.empty()) {
       throw InputError(t.memory_where, "a control argument lives in no memory");

@@ -275,6 +275,19 @@ TEST(Suggestions, of_types_of_arguments_are_accepted) {
   EXPECT_EQ(suggested(with("n: size, N: size, x")).at(1), "x: f32[n]");
 }
 
+TEST(Suggestions, of_arrays_of_conditions_are_accepted) {
+  const auto with = [](const std::string& type, const std::string& body) {
+    return "def f(N: size, m: " + type + ", x: f32[N], y: f32[N]):\n    for i in seq(0, N):\n" +
+           "        " + body + "\n";
+  };
+  const std::vector<std::string> words = suggested(with("bool[N]", "y[i] = x[i]"));
+  ASSERT_EQ(words.size(), 5u);
+  EXPECT_EQ(words[0], "ui8[N]");
+  EXPECT_EQ(words[1], "select(0, f32(m), c, d)");
+  EXPECT_EQ(said(with(words[0], "y[i] = select(0, f32(m[i]), x[i], y[i])")), "accepted");
+  EXPECT_EQ(suggested(with("index[N]", "y[i] = x[i]")).at(0), "i32[N]");
+}
+
 TEST(Suggestions, of_values_of_arrays_are_accepted) {
   std::vector<std::string> words = suggested(in_loop("v: f32[3] = x[i] + 0.25"));
   ASSERT_EQ(words.size(), 3u);
