@@ -298,6 +298,7 @@ ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
   std::string hint = row_loop(e);
   if (hint.empty()) hint = instead_of_function(e);
   if (hint.empty()) hint = did_you_mean(e.name, names);
+  if (hint.empty()) hint = "the functions are " + joined(names);
   throw InputError(e.where, "there is no function " + quoted(e.name), hint);
 }
 

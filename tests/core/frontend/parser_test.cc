@@ -368,6 +368,7 @@ INSTANTIATE_TEST_SUITE_P(
         Offence{BODY("x: R @ DRUM", "x = 0.0"), "did you mean `DRAM`"},
         Offence{BODY("x: f33", "x = 0.0"), "did you mean `f32`"},
         Offence{BODY("x: R", "x = sine(x)"), "did you mean `sin`"},
+        Offence{BODY("x: R", "x = popcount(x)"), "hint: the functions are fabs, fmax, fmin,"},
         Offence{BODY("x: R, y: R[4, 4]", "x = sum(y)"), "a sum is a loop with `+=`"},
         Offence{BODY("x: R", "x = max(x, x, 0.0)"), "and takes two: write `fmax(x, fmax(x, 0.0))`"},
         Offence{BODY("n: int, x: R[n]", "pass"), "made of is a `size`"},
