@@ -132,6 +132,10 @@ class Elaborator {
   void allocation(const SyntaxStmt& s, Block& into);
   /// The name that an assignment writes to does not exist.
   [[noreturn]] void unknown_target(const SyntaxStmt& s);
+  /// `v = x[i]` of no `v`: its allocation.
+  std::string allocated_first(const SyntaxStmt& s);
+  /// A size, an index or an expression of them, and none of literals alone.
+  bool is_control_value(const SyntaxExpr& e);
   /// Casts of data put their scalars in `in_front`.
   StmtPtr assignment(const SyntaxStmt& s, Block& in_front);
   /// `x = y` of tensors, `x = 0.0` of one: says the loop that it is.

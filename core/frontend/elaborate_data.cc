@@ -315,12 +315,7 @@ ExprPtr Elaborator::data_binary(const SyntaxExpr& e) {
 
 // `y[i] = i % 2 + 1`: all of it is cast, not each of its names.
 void Elaborator::refuse_control_as_data(const SyntaxExpr& e) {
-  if (looks_like_data(e).value_or(true)) return;
-  try {
-    (void)integer(e);
-  } catch (const InputError&) {
-    return;  // some of it is data, or there is worse to be said
-  }
+  if (!is_control_value(e)) return;
   throw InputError(
       e.where, quoted(written(e)) + " is a control value (index) and cannot be used as data",
       "write " + quoted(name_of(wanted_) + ("(" + written(e) + ")")) + ", or another precision");

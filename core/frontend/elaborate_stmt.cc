@@ -172,7 +172,7 @@ void Elaborator::allocation(const SyntaxStmt& s, Block& into) {
 void Elaborator::unknown_target(const SyntaxStmt& s) {
   const std::string& name = s.target->name;
   std::string hint = did_you_mean(name, visible_names());
-  if (hint.empty()) hint = "allocate it first: `" + name + " : f32`";
+  if (hint.empty()) hint = allocated_first(s);
   const bool of_name = s.value->kind == Kind::kName || s.value->kind == Kind::kSubscript;
   const Entry* of = of_name && s.target->kind == Kind::kName ? lookup(s.value->name) : nullptr;
   if (of && of->type.shape.size() > s.value->access.size()) {

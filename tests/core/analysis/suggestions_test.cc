@@ -288,6 +288,23 @@ TEST(Suggestions, of_arrays_of_conditions_are_accepted) {
   EXPECT_EQ(suggested(with("index[N]", "y[i] = x[i]")).at(0), "i32[N]");
 }
 
+TEST(Suggestions, of_allocations_are_accepted) {
+  const std::pair<const char*, const char*> values[] = {
+      {"v = x[i] * 2.0", "v: f32 = x[i] * 2.0"}, {"v = a[i]", "v: i32 = a[i]"},
+      {"v = 0.5", "v: f32 = 0.5"},               {"v += d[i]", "v: f64 = 0.0"},
+      {"v += b[i]", "v: i8 = 0"},                {"v max= x[i]", "v: f32"}};
+  for (const auto& [line, allocation] : values) {
+    EXPECT_EQ(suggested(in_loop(line)).at(0), allocation);
+    const bool assigns = std::string(line).find(" = ") != std::string::npos;
+    EXPECT_EQ(said(in_loop(allocation + (assigns ? "" : "\n        v = 1\n        " +
+                                                            std::string(line)))),
+              "accepted")
+        << line;
+  }
+  EXPECT_EQ(suggested(in_loop("half = N / 2")).at(0), "(N / 2)");
+  EXPECT_EQ(suggested(in_loop("v[i] = x[i]")).at(0), "v: f32[4]");
+}
+
 TEST(Suggestions, of_values_of_arrays_are_accepted) {
   std::vector<std::string> words = suggested(in_loop("v: f32[3] = x[i] + 0.25"));
   ASSERT_EQ(words.size(), 3u);

@@ -1,0 +1,45 @@
+// What is written instead of a statement or of arithmetic that is refused, in the user's own words:
+// what needs to know names and types.
+#include "core/frontend/elaborate.h"
+
+namespace exotune {
+namespace {
+
+using Kind = SyntaxExpr::Kind;
+
+}  // namespace
+
+// Sizes and indices are computed where they are used; data has a type, which its value says.
+std::string Elaborator::allocated_first(const SyntaxStmt& s) {
+  const std::string& name = s.target->name;
+  const SyntaxExpr& value = *s.value;
+  if (s.target->kind == Kind::kSubscript)
+    return "allocate it first, with its sizes: " + quoted(name + ": f32[4]");
+  if (is_control_value(value))
+    return "sizes and indices have no variables: write " + quoted(written_operand(value)) +
+           " where " + quoted(name) + " is meant";
+  ScalarType type = ScalarType::kF32;
+  try {
+    if (const ScalarType of = data(value)->type; of != ScalarType::kR) type = of;
+  } catch (const InputError&) {
+    // It is refused for what it reads, which is the next thing to be said.
+  }
+  const std::string declared = name + ": " + name_of(type);
+  if (s.kind == SyntaxStmt::Kind::kAssign)
+    return "allocate it first: " + quoted(declared + " = " + written(value));
+  const std::string zero = is_float(type) ? " = 0.0" : " = 0";
+  return "allocate it first, in front of the loop: " +
+         quoted(declared + (s.op == ReduceOp::kAdd ? zero : ""));
+}
+
+bool Elaborator::is_control_value(const SyntaxExpr& e) {
+  if (looks_like_data(e).value_or(true)) return false;
+  try {
+    (void)integer(e);
+    return true;
+  } catch (const InputError&) {
+    return false;  // some of it is data, or there is worse to be said
+  }
+}
+
+}  // namespace exotune
