@@ -138,6 +138,8 @@ class Elaborator {
   bool is_control_value(const SyntaxExpr& e);
   /// Casts of data put their scalars in `in_front`.
   StmtPtr assignment(const SyntaxStmt& s, Block& in_front);
+  /// `y = max(y, x)`: says the reduction that it is.
+  static void refuse_running_extreme(const SyntaxStmt& s);
   /// `x = y` of tensors, `x = 0.0` of one: says the loop that it is.
   void refuse_whole_tensor(const SyntaxStmt& s, const Entry& entry) const;
   StmtPtr loop(const SyntaxStmt& s);

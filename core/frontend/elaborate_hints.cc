@@ -9,6 +9,19 @@ using Kind = SyntaxExpr::Kind;
 
 }  // namespace
 
+// A reduction converts what it takes, as an assignment does.
+void Elaborator::refuse_running_extreme(const SyntaxStmt& s) {
+  const SyntaxExpr& value = *s.value;
+  const bool is_max = value.name == "max", is_min = value.name == "min";
+  if (value.kind != Kind::kCall || (!is_max && !is_min) || value.children.size() != 2) return;
+  const std::string target = written(*s.target);
+  for (size_t k = 0; k < 2; ++k)
+    if (written(value.children[k]) == target)
+      throw InputError(value.where, "there is no function " + quoted(value.name),
+                       "write " + quoted(target + " " + value.name + "= " +
+                                         written(value.children[1 - k])));
+}
+
 // Sizes and indices are computed where they are used; data has a type, which its value says.
 std::string Elaborator::allocated_first(const SyntaxStmt& s) {
   const std::string& name = s.target->name;

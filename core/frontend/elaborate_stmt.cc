@@ -223,6 +223,7 @@ StmtPtr Elaborator::assignment(const SyntaxStmt& s, Block& in_front) {
   if (target.kind == Kind::kName) refuse_whole_tensor(s, entry);
   std::vector<ExprPtr> idx = indices(target, entry);
   Sym name = entry.sym;
+  if (assigns) refuse_running_extreme(s);
   ExprPtr rhs = data(*s.value, entry.type.scalar);
   if (assigns) return make_stmt(Assign{name, std::move(idx), std::move(rhs)}, s.where);
   return make_stmt(Reduce{name, std::move(idx), std::move(rhs), s.op}, s.where);

@@ -305,6 +305,16 @@ TEST(Suggestions, of_allocations_are_accepted) {
   EXPECT_EQ(suggested(in_loop("v[i] = x[i]")).at(0), "v: f32[4]");
 }
 
+TEST(Suggestions, of_running_extremes_are_accepted) {
+  const std::pair<const char*, const char*> values[] = {
+      {"a[0] = max(a[0], h[i] + 1)", "a[0] max= h[i] + 1"},
+      {"y[i] = min(x[i], y[i])", "y[i] min= x[i]"}};
+  for (const auto& [line, reduction] : values) {
+    EXPECT_EQ(suggested(in_loop(line)).at(0), reduction);
+    EXPECT_EQ(said(in_loop(reduction)), "accepted");
+  }
+}
+
 TEST(Suggestions, of_values_of_arrays_are_accepted) {
   std::vector<std::string> words = suggested(in_loop("v: f32[3] = x[i] + 0.25"));
   ASSERT_EQ(words.size(), 3u);
