@@ -42,7 +42,7 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
 // --- scope ------------------------------------------------------------------------------------
 
 void Elaborator::bind(Sym name, Type type, MemoryPtr mem) {
-  scope_.push_back({name.name(), name, std::move(type), std::move(mem), false});
+  scope_.push_back({name.name(), name, std::move(type), std::move(mem)});
 }
 
 void Elaborator::bind_scope(const std::vector<ScopeEntry>& scope) {
@@ -52,7 +52,7 @@ void Elaborator::bind_scope(const std::vector<ScopeEntry>& scope) {
     std::string name = e.name.name();
     for (int k = 1; used.count(name); ++k) name = e.name.name() + "_" + std::to_string(k);
     used.insert(name);
-    scope_.push_back({std::move(name), e.name, e.type, e.mem, false});
+    scope_.push_back({std::move(name), e.name, e.type, e.mem});
   }
 }
 
@@ -150,6 +150,7 @@ ExprPtr Elaborator::integer(const SyntaxExpr& e) {
 
 ExprPtr Elaborator::integer(const SyntaxExpr& e, Place place) {
   const Within within(place_, place);
+  const Within all(all_of_place_, &e);
   return integer(e);
 }
 
@@ -274,15 +275,28 @@ std::string Elaborator::instead_of_call(const SyntaxExpr& e) {
 }
 
 // What a product of sizes is written for is a dimension, or one more loop.
-std::string Elaborator::instead_of_product(const ExprPtr& lhs, const ExprPtr& rhs) const {
+std::string Elaborator::instead_of_product(const SyntaxExpr& product, const ExprPtr& lhs,
+                                           const ExprPtr& rhs) const {
   auto is_size = [](const ExprPtr& e) { return e->as<Read>() && e->type == ScalarType::kSize; };
   const std::string a = str(lhs), b = str(rhs);
-  if (place_ == Place::kShape) return "write a dimension for each: `x: f32[" + a + ", " + b + "]`";
+  if (place_ == Place::kShape && is_all_of_place(product))
+    return "write a dimension for each: `x: f32[" + a + ", " + b + "]`";
+  if (place_ == Place::kShape)
+    return "sizes stay affine: where " + quoted(a) + " takes few values, " +
+           a_procedure_for_each(a) +
+           "; a size of its own, `L: size` and `x: f32[L]`, says nothing of " + quoted(a) +
+           " and " + quoted(b);
   if (place_ == Place::kUpper && is_size(lhs) && is_size(rhs))
     return "write two loops, one in the other: to " + quoted(a) + ", and to " + quoted(b);
   if (place_ == Place::kSubscript && (is_size(lhs) || is_size(rhs))) {
     const std::string& row = is_size(rhs) ? b : a;
     const std::string& at = is_size(rhs) ? a : b;
+    const std::string beside = iterator_beside(product, row);
+    if (!beside.empty())
+      return "where " + quoted(beside) + " stays below " + quoted(row) + ", " + quoted(row) +
+             " is a dimension: declare `x: f32[.., " + row + "]`, and write `x[" + at + ", " +
+             beside + "]`; else, where " + quoted(row) + " takes few values, " +
+             a_procedure_for_each(row);
     return quoted(row) + " is a dimension then: declare `x: f32[.., " + row + "]`, and write `x[" +
            at + ", ..]`";
   }
@@ -294,9 +308,7 @@ std::string Elaborator::instead_of_product(const ExprPtr& lhs, const ExprPtr& rh
       place_ == Place::kSubscript
           ? "indices stay affine: give the array a dimension for each of the two, or, where "
           : "bounds and conditions stay affine: where ";
-  return otherwise + quoted(few) +
-         " takes few values, write a procedure for each: `for L in [1, 2, 4]:` around the "
-         "procedure, and in it `def f_$L(...)`, where `$L` is the number";
+  return otherwise + quoted(few) + " takes few values, " + a_procedure_for_each("L");
 }
 
 bool Elaborator::has_iterator(const ExprPtr& e) const {
@@ -332,7 +344,7 @@ ExprPtr Elaborator::control_binary(const SyntaxExpr& e) {
   ExprPtr rhs = integer(e.children[1]);
   if (e.op == BinOpKind::kMul && !literal_value(lhs) && !literal_value(rhs)) {
     throw InputError(e.where, "in control arithmetic one side of `*` must be a literal",
-                     instead_of_product(lhs, rhs));
+                     instead_of_product(e, lhs, rhs));
   }
   if (e.op == BinOpKind::kDiv || e.op == BinOpKind::kMod) {
     std::optional<int64_t> divisor = literal_value(rhs);
@@ -340,7 +352,7 @@ ExprPtr Elaborator::control_binary(const SyntaxExpr& e) {
       throw InputError(e.where,
                        std::string("in control arithmetic the right side of `") + name_of(e.op) +
                            "` must be a positive literal",
-                       e.op == BinOpKind::kMod && !divisor ? instead_of_ring(lhs, rhs) : "");
+                       divisor ? "" : instead_of_quotient(e.op, lhs, rhs));
     }
     // The divisor becomes a literal node even if it was written as an expression of literals:
     // rewrites look for a Const there.

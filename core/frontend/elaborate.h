@@ -12,6 +12,9 @@
 
 namespace exotune {
 
+/// The hint for a factor that takes few values: blocks of procedures, with `name` for it.
+std::string a_procedure_for_each(const std::string& name);
+
 /// "1 dimension", "2 dimensions".
 std::string counted(size_t n, const std::string& one);
 
@@ -70,8 +73,9 @@ class Elaborator {
     std::string name;
     Sym sym;
     Type type;
-    MemoryPtr mem;
+    MemoryPtr mem = nullptr;
     bool iterates = false;  // of a loop
+    ExprPtr end = nullptr;  // of that loop
   };
   const Entry* lookup(const std::string& name) const;
   /// The entry of a data name, or the error that says what it is instead; `use` ends that message.
@@ -84,8 +88,14 @@ class Elaborator {
   /// What an integer is for: hints say what stands there instead of what may not.
   enum class Place : uint8_t { kOther, kShape, kSubscript, kLower, kUpper };
   ExprPtr integer(const SyntaxExpr& e, Place place);
-  /// What may be written instead of a product of names, or of a call, at this place.
-  std::string instead_of_product(const ExprPtr& lhs, const ExprPtr& rhs) const;
+  /// What may be written instead of a product of names, of a quotient by one, or of a call, at this
+  /// place.
+  std::string instead_of_product(const SyntaxExpr& e, const ExprPtr& lhs, const ExprPtr& rhs) const;
+  std::string instead_of_quotient(BinOpKind op, const ExprPtr& lhs, const ExprPtr& rhs) const;
+  bool is_all_of_place(const SyntaxExpr& e) const { return all_of_place_ == &e; }
+  /// Of a subscript with the product `e` in it: an iterator that is added to it, and does not run
+  /// to `row`.
+  std::string iterator_beside(const SyntaxExpr& e, const std::string& row) const;
   std::string instead_of_call(const SyntaxExpr& e);
   /// Whether a loop's iterator stands in it: its value is no argument.
   bool has_iterator(const ExprPtr& e) const;
@@ -161,7 +171,8 @@ class Elaborator {
   const Globals& globals_;
   std::vector<Entry> scope_;
   Place place_ = Place::kOther;
-  ScalarType wanted_ = ScalarType::kF32;  // of the place that a value goes to; for hints
+  const SyntaxExpr* all_of_place_ = nullptr;  // what is read there
+  ScalarType wanted_ = ScalarType::kF32;      // of the place that a value goes to; for hints
   Block* in_front_ = nullptr;  // casts of data put their scalars here; null outside of statements
 };
 

@@ -1,6 +1,7 @@
 // What is written instead of a statement or of arithmetic that is refused, in the user's own words:
 // what needs to know names and types.
 #include "core/frontend/elaborate.h"
+#include "core/ir/printer.h"
 
 namespace exotune {
 namespace {
@@ -8,6 +9,38 @@ namespace {
 using Kind = SyntaxExpr::Kind;
 
 }  // namespace
+
+std::string a_procedure_for_each(const std::string& name) {
+  return "write a procedure for each: `for " + name +
+         " in [1, 2, 4]:` around the procedure, and in it `def f_$" + name + "(...)`, where `$" +
+         name + "` is the number";
+}
+
+// `x[i * N + j]` is a row and a place in it where j < N; `x[t + k * D]` steps by D.
+std::string Elaborator::iterator_beside(const SyntaxExpr& e, const std::string& row) const {
+  const SyntaxExpr* sum = all_of_place_;
+  if (!sum || sum == &e || sum->kind != Kind::kBinary || sum->op != BinOpKind::kAdd) return "";
+  for (size_t k = 0; k < 2; ++k) {
+    const SyntaxExpr& other = sum->children[k];
+    const Entry* entry =
+        &sum->children[1 - k] == &e && other.kind == Kind::kName ? lookup(other.name) : nullptr;
+    if (entry && entry->iterates && (!entry->end || str(entry->end) != row)) return other.name;
+  }
+  return "";
+}
+
+// What is divided by a size without a rest has that size as a dimension.
+std::string Elaborator::instead_of_quotient(BinOpKind op, const ExprPtr& lhs,
+                                            const ExprPtr& rhs) const {
+  if (op == BinOpKind::kMod) {
+    if (const std::string ring = instead_of_ring(lhs, rhs); !ring.empty()) return ring;
+  }
+  const std::string q = unused_name("Q"), b = str(rhs);
+  return quoted(str(bin_op(BinOpKind::kDiv, lhs, rhs))) + " is a size of its own: `" + q +
+         ": size`; where nothing is left over, what has " + quoted(str(lhs)) +
+         " elements has the dimensions `x: f32[" + q + ", " + b + "]`, in which `i * " + b +
+         " + j` is `x[i, j]`";
+}
 
 // A reduction converts what it takes, as an assignment does.
 void Elaborator::refuse_running_extreme(const SyntaxStmt& s) {
@@ -17,9 +50,9 @@ void Elaborator::refuse_running_extreme(const SyntaxStmt& s) {
   const std::string target = written(*s.target);
   for (size_t k = 0; k < 2; ++k)
     if (written(value.children[k]) == target)
-      throw InputError(value.where, "there is no function " + quoted(value.name),
-                       "write " + quoted(target + " " + value.name + "= " +
-                                         written(value.children[1 - k])));
+      throw InputError(
+          value.where, "there is no function " + quoted(value.name),
+          "write " + quoted(target + " " + value.name + "= " + written(value.children[1 - k])));
 }
 
 // Sizes and indices are computed where they are used; data has a type, which its value says.

@@ -406,6 +406,7 @@ StmtPtr Elaborator::loop(const SyntaxStmt& s) {
   size_t mark = scope_.size();
   bind(iter, Type{ScalarType::kIndex, {}, false}, nullptr);
   scope_.back().iterates = true;
+  scope_.back().end = hi;
   Block body = block(s.body);
   scope_.resize(mark);
   LoopMode mode = range.name == "par" ? LoopMode::kPar : LoopMode::kSeq;

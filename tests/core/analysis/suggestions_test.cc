@@ -230,6 +230,42 @@ TEST(Suggestions, of_stages_are_accepted) {
             "accepted");
 }
 
+// A dilated convolution: the sizes' product stands in a sum.
+TEST(Suggestions, of_sums_with_products_are_accepted) {
+  const std::string body =
+      "    for t in seq(0, T):\n        for k in seq(0, K):\n"
+      "            y[t] += w[k] * x[t + k * D]\n";
+  std::vector<std::string> words = suggested(
+      "def f(T: size, D: size, K: size, w: f32[K], x: f32[T + D * K], y: f32[T]):\n" + body);
+  ASSERT_EQ(words.size(), 8u);
+  EXPECT_EQ(words[5], "x: f32[L]");
+  EXPECT_EQ(said("def f(T: size, " + words[4] + ", " + words[5] +
+                 ", y: f32[T]):\n    assert T <= L\n    for t in seq(0, T):\n"
+                 "        y[t] = x[t]\n"),
+            "accepted");
+  EXPECT_EQ(words[2], "def f_$D(...)");
+  std::string inside = body;
+  inside.replace(inside.find("* D"), 3, "* " + words[3]);
+  EXPECT_EQ(said(words[1] + "\n  def f_$D(T: size, K: size, w: f32[K], x: f32[T + " + words[3] +
+                 " * K], y: f32[T]):\n" + inside),
+            "accepted");
+  words = suggested("def f(T: size, D: size, K: size, w: f32[K], x: f32[T], y: f32[T]):\n" + body);
+  ASSERT_EQ(words.size(), 9u);
+  EXPECT_EQ(words[3] + words[4], "x: f32[.., D]x[k, t]");
+}
+
+TEST(Suggestions, of_quotients_by_sizes_are_accepted) {
+  const std::vector<std::string> words =
+      suggested("def f(B: size, N: size, x: f32[N], y: f32[N / B]):\n    pass\n");
+  ASSERT_EQ(words.size(), 6u);
+  EXPECT_EQ(words[5], "x[i, j]");
+  EXPECT_EQ(said("def f(B: size, " + words[1] + ", " + words[3] +
+                 ", y: f32[Q]):\n    for i in seq(0, Q):\n        for j in seq(0, B):\n"
+                 "            y[i] += " +
+                 words[5] + "\n"),
+            "accepted");
+}
+
 TEST(Suggestions, of_copies_of_arrays_are_accepted) {
   std::vector<std::string> words = suggested(in_loop("x = y"));
   ASSERT_EQ(words.size(), 2u);
@@ -289,15 +325,17 @@ TEST(Suggestions, of_arrays_of_conditions_are_accepted) {
 }
 
 TEST(Suggestions, of_allocations_are_accepted) {
-  const std::pair<const char*, const char*> values[] = {
-      {"v = x[i] * 2.0", "v: f32 = x[i] * 2.0"}, {"v = a[i]", "v: i32 = a[i]"},
-      {"v = 0.5", "v: f32 = 0.5"},               {"v += d[i]", "v: f64 = 0.0"},
-      {"v += b[i]", "v: i8 = 0"},                {"v max= x[i]", "v: f32"}};
+  const std::pair<const char*, const char*> values[] = {{"v = x[i] * 2.0", "v: f32 = x[i] * 2.0"},
+                                                        {"v = a[i]", "v: i32 = a[i]"},
+                                                        {"v = 0.5", "v: f32 = 0.5"},
+                                                        {"v += d[i]", "v: f64 = 0.0"},
+                                                        {"v += b[i]", "v: i8 = 0"},
+                                                        {"v max= x[i]", "v: f32"}};
   for (const auto& [line, allocation] : values) {
     EXPECT_EQ(suggested(in_loop(line)).at(0), allocation);
     const bool assigns = std::string(line).find(" = ") != std::string::npos;
-    EXPECT_EQ(said(in_loop(allocation + (assigns ? "" : "\n        v = 1\n        " +
-                                                            std::string(line)))),
+    EXPECT_EQ(said(in_loop(allocation +
+                           (assigns ? "" : "\n        v = 1\n        " + std::string(line)))),
               "accepted")
         << line;
   }
@@ -328,8 +366,8 @@ TEST(Suggestions, of_values_of_arrays_are_accepted) {
             "accepted");
   words = suggested(in_loop("v: f32[3] = [0.5, x[i], -1.0]"));
   ASSERT_EQ(words.size(), 3u);
-  EXPECT_EQ(said(in_loop("v: f32[3]\n        " + words[0] + "\n        " + words[1] +
-                         "\n        " + words[2])),
+  EXPECT_EQ(said(in_loop("v: f32[3]\n        " + words[0] + "\n        " + words[1] + "\n        " +
+                         words[2])),
             "accepted");
 }
 

@@ -432,6 +432,15 @@ INSTANTIATE_TEST_SUITE_P(
                 "write a dimension for each: `x: f32[n, m]`"},
         Offence{BODY("n: size, i: index, x: R[n]", "x[(i + 1) * n] = 0.0"),
                 "`n` is a dimension then: declare `x: f32[.., n]`, and write `x[i + 1, ..]`"},
+        Offence{BODY("n: size, d: size, x: R[n]",
+                     "for t in seq(0, n):\n        for k in seq(0, 3):\n            x[t + k * d] = "
+                     "0.0"),
+                "where `t` stays below `d`, `d` is a dimension: declare `x: f32[.., d]`, and write "
+                "`x[k, t]`; else, where `d` takes few values, write a procedure for each: `for d"},
+        Offence{BODY("n: size, m: size, x: R[m]",
+                     "for j in seq(0, n):\n        for k in seq(0, 3):\n            x[k * n + j] = "
+                     "0.0"),
+                "hint: `n` is a dimension then"},
         Offence{BODY("n: size, m: size, i: index", "if i < n * m:\n        pass"),
                 "must be a literal\nhint: indices stay affine"},
         Offence{BODY("n: size, m: size", "for i in seq(0, n / m):\n        pass"),
