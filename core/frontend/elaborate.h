@@ -144,6 +144,11 @@ class Elaborator {
   [[noreturn]] void unknown_target(const SyntaxStmt& s);
   /// `v = x[i]` of no `v`: its allocation.
   std::string allocated_first(const SyntaxStmt& s);
+  /// The type of what `e` reads, of all of it; nothing where it reads no data.
+  std::optional<ScalarType> common_type_of(const SyntaxExpr& e) const;
+  /// `e` with what it reads of another type as `type`: `s[0] + i32(x[i])`. R, which is not decided,
+  /// stays.
+  SyntaxExpr in_type(const SyntaxExpr& e, ScalarType type) const;
   /// A size, an index or an expression of them, and none of literals alone.
   bool is_control_value(const SyntaxExpr& e);
   /// Casts of data put their scalars in `in_front`.

@@ -4,6 +4,7 @@
 #include "core/frontend/elaborate.h"
 #include "core/frontend/foreign_functions.h"
 #include "core/ir/functions.h"
+#include "core/ir/precision.h"
 #include "core/ir/printer.h"
 
 namespace exotune {
@@ -323,10 +324,14 @@ void Elaborator::refuse_control_as_data(const SyntaxExpr& e) {
 
 // Quotients of integers are cut toward zero, which makes the rest; between reals it is a function.
 void Elaborator::remainder_of_data(const SyntaxExpr& e) {
-  const ScalarType left = data(e.children[0])->type, right = data(e.children[1])->type;
-  const ScalarType type = left == ScalarType::kR ? right : left;
-  const std::string a = written_operand(e.children[0]), m = written_operand(e.children[1]);
-  std::string hint = "write `fmod(" + written(e.children[0]) + ", " + written(e.children[1]) + ")`";
+  ScalarType type = common_type_of(e).value_or(ScalarType::kF32);
+  const SyntaxExpr& by = e.children[1];
+  const auto range = integers_of(type);
+  if (range && by.kind == Kind::kInt && by.integer > range->second) type = ScalarType::kI32;
+  const SyntaxExpr left = in_type(e.children[0], type), right = in_type(by, type);
+  (void)data(left), (void)data(right);  // what is wrong with them is said first
+  const std::string a = written_operand(left), m = written_operand(right);
+  std::string hint = "write `fmod(" + written(left) + ", " + written(right) + ")`";
   if (!is_float(type))
     hint = "of integers " + quoted(a + " - " + m + " * (" + a + " / " + m + ")") +
            " is the remainder, with the sign of " + quoted(a);

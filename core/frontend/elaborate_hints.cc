@@ -1,6 +1,7 @@
 // What is written instead of a statement or of arithmetic that is refused, in the user's own words:
 // what needs to know names and types.
 #include "core/frontend/elaborate.h"
+#include "core/ir/precision.h"
 #include "core/ir/printer.h"
 
 namespace exotune {
@@ -76,6 +77,53 @@ std::string Elaborator::allocated_first(const SyntaxStmt& s) {
   const std::string zero = is_float(type) ? " = 0.0" : " = 0";
   return "allocate it first, in front of the loop: " +
          quoted(declared + (s.op == ReduceOp::kAdd ? zero : ""));
+}
+
+namespace {
+
+SyntaxExpr cast_to_type(ScalarType type, const SyntaxExpr& e) {
+  SyntaxExpr out;
+  out.kind = Kind::kCall;
+  out.where = e.where;
+  out.name = name_of(type);
+  out.children.push_back(e);
+  return out;
+}
+
+bool is_cast(const SyntaxExpr& e) {
+  const std::optional<ScalarType> type = e.kind == Kind::kCall ? scalar_type(e.name) : std::nullopt;
+  return type && is_data(*type);
+}
+
+}  // namespace
+
+std::optional<ScalarType> Elaborator::common_type_of(const SyntaxExpr& e) const {
+  if (is_cast(e)) return scalar_type(e.name);
+  if (e.kind == Kind::kAttribute) {
+    const ScalarType field = config_field(e).second->type;
+    return is_data(field) ? std::optional(field) : std::nullopt;
+  }
+  std::optional<ScalarType> all;
+  if (e.kind == Kind::kName || e.kind == Kind::kSubscript) {
+    const Entry* entry = lookup(e.name);
+    if (entry && is_data(entry->type.scalar)) all = entry->type.scalar;
+  }
+  for (const SyntaxExpr& c : e.children)
+    if (const std::optional<ScalarType> type = common_type_of(c))
+      all = all ? common_type(*all, *type) : *type;
+  return all;
+}
+
+SyntaxExpr Elaborator::in_type(const SyntaxExpr& e, ScalarType type) const {
+  const std::optional<ScalarType> own = common_type_of(e);
+  const bool is_control = !own && !looks_like_data(e).value_or(true);
+  const bool reads = e.kind == Kind::kName || e.kind == Kind::kSubscript ||
+                     e.kind == Kind::kAttribute || is_cast(e);
+  if (is_control) return cast_to_type(type, e);
+  if (reads) return !own || *own == type || *own == ScalarType::kR ? e : cast_to_type(type, e);
+  SyntaxExpr out = e;
+  for (SyntaxExpr& c : out.children) c = in_type(c, type);
+  return out;
 }
 
 bool Elaborator::is_control_value(const SyntaxExpr& e) {

@@ -1,5 +1,7 @@
 #include "core/ir/precision.h"
 
+#include <algorithm>
+
 namespace exotune {
 
 bool has_own_precision(const ExprPtr& e) {
@@ -34,6 +36,22 @@ std::optional<std::pair<int64_t, int64_t>> integers_of(ScalarType t) {
     default:
       return std::nullopt;
   }
+}
+
+ScalarType common_type(ScalarType a, ScalarType b) {
+  if (a == b) return a;
+  const auto of_a = integers_of(a), of_b = integers_of(b);
+  if (is_float(a) && is_float(b))
+    return bytes_of(a) == bytes_of(b) ? ScalarType::kF32 : bytes_of(a) > bytes_of(b) ? a : b;
+  if (is_float(a) || is_float(b)) return is_float(a) ? a : b;
+  if (!of_a || !of_b) return ScalarType::kI32;
+  for (const ScalarType t : {a, b, ScalarType::kI16}) {
+    const auto all = *integers_of(t);
+    if (all.first <= std::min(of_a->first, of_b->first) &&
+        all.second >= std::max(of_a->second, of_b->second))
+      return t;
+  }
+  return ScalarType::kI32;
 }
 
 }  // namespace exotune
