@@ -194,6 +194,9 @@ ExprPtr Elaborator::control(const SyntaxExpr& e) {
       return control_binary(e);
     case Kind::kCompare:
       return compare(e);
+    case Kind::kChoice:
+      (void)boolean(e.children[0]);  // data in it is refused as such
+      refuse_choice(e);
     case Kind::kBits:
       // Operands that are data are refused as such.
       (void)control(e.children[0]), (void)control(e.children[1]);

@@ -127,6 +127,12 @@ class Elaborator {
   /// data, or the text would be long.
   std::string choice(const SyntaxExpr& e, const std::string& yes, const std::string& no) const;
   [[noreturn]] void refuse_condition(const SyntaxExpr& e) const;
+  /// `c if a else d`: what it is where `a` is data, and where it is not.
+  [[noreturn]] void refuse_choice(const SyntaxExpr& e) const;
+  /// The text of such a choice, and of those in it, by `select`; "" where not all of it is data.
+  std::string select_of(const SyntaxExpr& e) const;
+  /// `text` as it is accepted: what is read in it in one precision.
+  std::string in_one_type(const std::string& text) const;
   void refuse_control_as_data(const SyntaxExpr& e);
   /// `f32(e)`: a control value becomes data; data of another type goes through a scalar in front of
   /// the statement.

@@ -82,6 +82,8 @@ ExprPtr Elaborator::data(const SyntaxExpr& e) {
     case Kind::kNot:
     case Kind::kCompare:
       refuse_condition(e);
+    case Kind::kChoice:
+      refuse_choice(e);
     case Kind::kBits:
       refuse_bits(e, /*as_data=*/true);
   }
@@ -381,6 +383,9 @@ std::optional<bool> Elaborator::looks_like_data(const SyntaxExpr& e) const {
     }
     case Kind::kAttribute:
       return is_data(config_field(e).second->type);
+    case Kind::kChoice:
+      if (const std::optional<bool> value = looks_like_data(e.children[1])) return value;
+      return looks_like_data(e.children[2]);
     case Kind::kNegate:
     case Kind::kBinary:
     case Kind::kBits:

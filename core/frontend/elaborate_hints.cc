@@ -99,6 +99,7 @@ bool is_cast(const SyntaxExpr& e) {
 
 std::optional<ScalarType> Elaborator::common_type_of(const SyntaxExpr& e) const {
   if (is_cast(e)) return scalar_type(e.name);
+  if (e.kind == Kind::kCall && e.name == "stride") return {};
   if (e.kind == Kind::kAttribute) {
     const ScalarType field = config_field(e).second->type;
     return is_data(field) ? std::optional(field) : std::nullopt;
@@ -124,6 +125,31 @@ SyntaxExpr Elaborator::in_type(const SyntaxExpr& e, ScalarType type) const {
   SyntaxExpr out = e;
   for (SyntaxExpr& c : out.children) c = in_type(c, type);
   return out;
+}
+
+// What `choice` made of the user's words is an expression again.
+std::string Elaborator::in_one_type(const std::string& text) const {
+  TokenStream t(text, "");
+  const SyntaxExpr e = parse_expression(t);
+  const std::optional<ScalarType> type = common_type_of(e);
+  return type ? written(in_type(e, *type)) : text;
+}
+
+std::string Elaborator::select_of(const SyntaxExpr& e) const {
+  if (e.kind != Kind::kChoice) return written(e);
+  return choice(e.children[0], select_of(e.children[1]), select_of(e.children[2]));
+}
+
+void Elaborator::refuse_choice(const SyntaxExpr& e) const {
+  const SyntaxExpr& condition = e.children[0];
+  std::string hint =
+      std::string(kSelectIs) + ", of data; sizes and indices decide by a statement, `if`";
+  if (const std::string text = select_of(e); !text.empty())
+    hint = "write " + quoted(in_one_type(text)) + ": " + kSelectIs;
+  else if (!common_type_of(condition))
+    hint = "sizes and indices decide by a statement: write `if " + written(condition) + ":` with " +
+           quoted(written(e.children[1])) + ", and `else:` with " + quoted(written(e.children[2]));
+  throw InputError(e.where, "there is no `c if a else d`", hint);
 }
 
 bool Elaborator::is_control_value(const SyntaxExpr& e) {

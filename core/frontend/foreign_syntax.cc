@@ -51,13 +51,6 @@ void refuse_bits_assigned(TokenStream& t, const SyntaxExpr& target, const std::s
   throw InputError(where, "there is no " + quoted(op + "="), hint);
 }
 
-// Syntax does not know whether the condition is of sizes or of data, so that both ways are said.
-void refuse_conditional(const SourceLocation& where, const SyntaxExpr& condition) {
-  throw InputError(where, "there is no `c if a else d`",
-                   std::string(kSelectIs) + "; sizes and indices decide by a statement, `if " +
-                       written(condition) + ":`");
-}
-
 void refuse_keyword_as_name(const TokenStream& t) {
   if (!t.at(Token::Kind::kName) || !is_keyword(t.peek().text)) return;
   const Token& next = t.peek(1);

@@ -16,9 +16,6 @@ void refuse_dotted(const TokenStream& t, const SyntaxExpr& e);
 /// `target >>= 3`: the stream stands at the `=`, which the lexer does not join.
 [[noreturn]] void refuse_bits_assigned(TokenStream& t, const SyntaxExpr& target,
                                        const std::string& op);
-/// `c if a else d`.
-[[noreturn]] void refuse_conditional(const SourceLocation& where, const SyntaxExpr& condition);
-
 /// `in: f32`, `pass = 1.0`: what a keyword would be if it were a name.
 void refuse_keyword_as_name(const TokenStream& t);
 /// `while`, `return`, `import`: words that begin no statement of a procedure.

@@ -93,6 +93,8 @@ PatternExpr convert(const SyntaxExpr& e) {
     }
     case Kind::kBits:
       throw InputError(e.where, "there is no `" + e.name + "` in procedures");
+    case Kind::kChoice:
+      throw InputError(e.where, "there is no `c if a else d` in procedures");
     case Kind::kSubscript:
       p.kind = PatternExpr::Kind::kRead;
       p.name = e.name;

@@ -289,11 +289,14 @@ SyntaxExpr parse_or(TokenStream& t) {
     SourceLocation where = t.where(t.next());
     e = binary(BinOpKind::kOr, std::move(where), std::move(e), parse_and(t));
   }
-  if (t.at("if")) {
-    const SourceLocation where = t.where(t.next());
-    refuse_conditional(where, parse_or(t));
-  }
-  return e;
+  if (!t.at("if")) return e;
+  // `c if a else d` of Python: whether `a` is data, which decides what is written, is known later.
+  SyntaxExpr choice = node(Kind::kChoice, t.where(t.next()));
+  choice.children.push_back(parse_or(t));
+  t.expect("else", "and the other value");
+  choice.children.insert(choice.children.begin() + 1, std::move(e));
+  choice.children.push_back(parse_or(t));
+  return finished(std::move(choice));
 }
 
 SyntaxStmt parse_for(TokenStream& t) {

@@ -10,8 +10,9 @@ namespace {
 using Kind = SyntaxExpr::Kind;
 
 // As the grammar's levels, lowest first.
-constexpr int kNotLevel = 3, kComparisonLevel = 4, kMaskLevel = 5, kShiftLevel = 6, kSumLevel = 7,
-              kProductLevel = 8, kUnaryLevel = 9, kPrimaryLevel = 10;
+constexpr int kChoiceLevel = 0, kNotLevel = 3, kComparisonLevel = 4, kMaskLevel = 5,
+              kShiftLevel = 6, kSumLevel = 7, kProductLevel = 8, kUnaryLevel = 9,
+              kPrimaryLevel = 10;
 
 int level_of(BinOpKind op) {
   if (op == BinOpKind::kOr) return 1;
@@ -21,6 +22,8 @@ int level_of(BinOpKind op) {
 
 int level_of(const SyntaxExpr& e) {
   switch (e.kind) {
+    case Kind::kChoice:
+      return kChoiceLevel;
     case Kind::kBinary:
       return level_of(e.op);
     case Kind::kNot:
@@ -81,6 +84,10 @@ std::string bare(const SyntaxExpr& e) {
                text_of(e.children[k + 1], kComparisonLevel + 1);
       return out;
     }
+    case Kind::kChoice:
+      return text_of(e.children[1], kChoiceLevel + 1) + " if " +
+             text_of(e.children[0], kChoiceLevel + 1) + " else " +
+             text_of(e.children[2], kChoiceLevel);
     case Kind::kSubscript:
       for (const SyntaxExpr::Access& a : e.access) parts.push_back(text_of(a));
       break;

@@ -328,10 +328,11 @@ INSTANTIATE_TEST_SUITE_P(
         Offence{BODY("", "a: f32 = 0.5, b: f32[2] = 1.0"), "`a: f32 = 0.5`, `b: f32[2] = 1.0`"},
         Offence{BODY("x: R, y: R", "(x, y) = (1.0, 2.0)"), "there are no tuples"},
         Offence{BODY("x: R, y: R", "x = y, x"), "one assignment per statement\nhint: write one"},
-        Offence{
-            BODY("x: R, y: R", "x = y if 1 < 2 else x"),
-            "hint: `select(a, b, c, d)` is `c` where a < b, else `d`; sizes and indices decide by "
-            "a statement, `if 1 < 2:`"},
+        Offence{BODY("x: R, y: R", "x = y if 1 < 2 else x"),
+                "hint: sizes and indices decide by a statement: write `if 1 < 2:` with `y`, and "
+                "`else:` "
+                "with `x`"},
+        Offence{BODY("x: R", "x = 1.0 if x"), "expected `else` and the other value"},
         Offence{BODY("x: R[2]", "x = [1.0, 2.0]"), "assigned one by one"},
         Offence{BODY("", "k: f32[2] = [1.0, 2.0]"), "only a scalar is given a value"},
         Offence{BODY("", "k: f32 = [1.0, 2.0]"), "there are no lists of values"},
