@@ -92,7 +92,8 @@ void Elaborator::unknown(const SyntaxExpr& e) const {
 }
 
 void Elaborator::data_in_control(const SyntaxExpr& e, const Entry& entry) const {
-  const char* hint = "`select(a, b, c, d)` chooses between two values by data";
+  std::string hint = branch_ ? instead_of_branch(*branch_) : "";
+  if (hint.empty()) hint = "`select(a, b, c, d)` chooses between two values by data";
   if (place_ == Place::kSubscript)
     hint =
         "subscripts are made of sizes and iterators: data chooses no element; where the numbers "
@@ -240,7 +241,8 @@ ExprPtr Elaborator::control_call(const SyntaxExpr& e) {
              "sizes, indices or conditions";
     else if (is_minimum(e) || is_maximum(e))
       what = "sizes, indices and conditions take no " + quoted(e.name);
-    throw InputError(e.where, what, instead_of_call(e));
+    const bool of_branch = is_extern && branch_ && place_ == Place::kOther;
+    throw InputError(e.where, what, of_branch ? instead_of_branch(*branch_) : instead_of_call(e));
   }
   if (e.children.size() != 2 || e.children[0].kind != Kind::kName) {
     throw InputError(e.where, "`stride` takes a tensor's name and a dimension",

@@ -76,6 +76,7 @@ class Elaborator {
     MemoryPtr mem = nullptr;
     bool iterates = false;  // of a loop
     ExprPtr end = nullptr;  // of that loop
+    bool allocated = false;
   };
   const Entry* lookup(const std::string& name) const;
   /// The entry of a data name, or the error that says what it is instead; `use` ends that message.
@@ -145,6 +146,17 @@ class Elaborator {
   ExprPtr whole_or_window(const SyntaxExpr& e, const Entry& entry);
 
   void statement(const SyntaxStmt& s, Block& into);
+  ExprPtr condition(const SyntaxStmt& s);
+  /// What an `if` by data is written as; "" where nothing short says it.
+  std::string instead_of_branch(const SyntaxStmt& s) const;
+  /// `mode: index` for each scalar argument that decides; "" where other data does as well.
+  std::string deciding_arguments(const SyntaxExpr& condition) const;
+  /// Whether each name of data in it is a scalar argument; puts them in `names`.
+  bool reads_arguments_only(const SyntaxExpr& e, std::vector<const Entry*>& names) const;
+  /// `if c: break`, by a value that says whether the loop still goes on.
+  std::string instead_of_break(const SyntaxExpr& condition) const;
+  /// The value of `target`, as an `if` with one assignment a branch gives it; "" for another.
+  std::string chosen_value(const SyntaxStmt& s, const SyntaxStmt& first) const;
   void allocation(const SyntaxStmt& s, Block& into);
   /// The name that an assignment writes to does not exist.
   [[noreturn]] void unknown_target(const SyntaxStmt& s);
@@ -182,6 +194,7 @@ class Elaborator {
   const Globals& globals_;
   std::vector<Entry> scope_;
   Place place_ = Place::kOther;
+  const SyntaxStmt* branch_ = nullptr;        // whose condition is read
   const SyntaxExpr* all_of_place_ = nullptr;  // what is read there
   ScalarType wanted_ = ScalarType::kF32;      // of the place that a value goes to; for hints
   Block* in_front_ = nullptr;  // casts of data put their scalars here; null outside of statements

@@ -1,5 +1,7 @@
 // What is written instead of a statement or of arithmetic that is refused, in the user's own words:
 // what needs to know names and types.
+#include <algorithm>
+
 #include "core/frontend/elaborate.h"
 #include "core/ir/precision.h"
 #include "core/ir/printer.h"
@@ -116,6 +118,8 @@ std::optional<ScalarType> Elaborator::common_type_of(const SyntaxExpr& e) const 
 }
 
 SyntaxExpr Elaborator::in_type(const SyntaxExpr& e, ScalarType type) const {
+  // What a hint gives a name to has the type that is asked for.
+  if (e.kind == Kind::kName && !std::ranges::count(visible_names(), e.name)) return e;
   const std::optional<ScalarType> own = common_type_of(e);
   const bool is_control = !own && !looks_like_data(e).value_or(true);
   const bool reads = e.kind == Kind::kName || e.kind == Kind::kSubscript ||
@@ -125,6 +129,70 @@ SyntaxExpr Elaborator::in_type(const SyntaxExpr& e, ScalarType type) const {
   SyntaxExpr out = e;
   for (SyntaxExpr& c : out.children) c = in_type(c, type);
   return out;
+}
+
+// An integer that is a scalar argument may be an `index`, and decides then.
+bool Elaborator::reads_arguments_only(const SyntaxExpr& e, std::vector<const Entry*>& names) const {
+  if (e.kind == Kind::kCall || e.kind == Kind::kAttribute || e.kind == Kind::kFloat) return false;
+  if (e.kind == Kind::kName || e.kind == Kind::kSubscript) {
+    const Entry* entry = lookup(e.name);
+    if (!entry || is_control(entry->type.scalar)) return e.kind == Kind::kName;
+    if (entry->allocated || entry->type.is_tensor() || is_float(entry->type.scalar)) return false;
+    if (std::find(names.begin(), names.end(), entry) == names.end()) names.push_back(entry);
+  }
+  for (const SyntaxExpr& c : e.children)
+    if (!reads_arguments_only(c, names)) return false;
+  return true;
+}
+
+std::string Elaborator::deciding_arguments(const SyntaxExpr& condition) const {
+  std::vector<const Entry*> names;
+  if (!reads_arguments_only(condition, names) || names.empty()) return "";
+  std::vector<std::string> declared;
+  for (const Entry* entry : names) declared.push_back(quoted(entry->name + ": index"));
+  return "declare " + joined(declared) +
+         ": an argument that is an `index`, or a `bool`, decides, and data is made of it by `f32(" +
+         names[0]->name + ")`";
+}
+
+std::string Elaborator::instead_of_break(const SyntaxExpr& condition) const {
+  const ScalarType type = common_type_of(condition).value_or(ScalarType::kF32);
+  const bool real = type == ScalarType::kR || is_float(type);
+  const std::string on = unused_name("on"), zero = real ? "0.0" : "0", one = real ? "1.0" : "1";
+  const std::string stays = choice(condition, zero, on);
+  if (stays.empty()) return "";
+  const std::string name = name_of(type == ScalarType::kR ? ScalarType::kF32 : type);
+  return "loops run to their end: keep whether this one goes on, `" + on + ": " + name + " = " +
+         one + "` in front of it, `" + on + " = " + in_one_type(stays) +
+         "` where the `if` stands, and below it `select(0, " + on +
+         ", c, d)`, which is `c` as long as it does, else `d`";
+}
+
+// Where a branch assigns nothing, the target keeps what it is.
+std::string Elaborator::chosen_value(const SyntaxStmt& s, const SyntaxStmt& first) const {
+  const bool same = s.kind == first.kind && s.op == first.op && s.target && first.target &&
+                    written(*s.target) == written(*first.target);
+  if (s.kind != SyntaxStmt::Kind::kIf) return same ? select_of(*s.value) : "";
+  if (s.body.size() != 1 || s.orelse.size() > 1) return "";
+  const bool sums = first.kind == SyntaxStmt::Kind::kReduce && first.op == ReduceOp::kAdd;
+  const std::string stays = sums ? "0" : written(*first.target);
+  return choice(*s.value, chosen_value(s.body[0], first),
+                s.orelse.empty() ? stays : chosen_value(s.orelse[0], first));
+}
+
+std::string Elaborator::instead_of_branch(const SyntaxStmt& s) const {
+  if (const std::string hint = deciding_arguments(*s.value); !hint.empty()) return hint;
+  const SyntaxStmt* first = &s;
+  while (first->kind == SyntaxStmt::Kind::kIf && first->body.size() == 1) first = &first->body[0];
+  const bool ends = first->kind == SyntaxStmt::Kind::kExpr && first->value->name == "break";
+  if (ends && first == &s.body[0] && s.orelse.empty()) return instead_of_break(*s.value);
+  if (first->kind != SyntaxStmt::Kind::kAssign && first->kind != SyntaxStmt::Kind::kReduce)
+    return "";
+  const std::string value = chosen_value(s, *first);
+  if (value.empty()) return "";
+  const std::string op = first->kind == SyntaxStmt::Kind::kAssign ? "=" : name_of(first->op);
+  return std::string(kSelectIs) + ": write " +
+         quoted(written(*first->target) + " " + op + " " + in_one_type(value));
 }
 
 // What `choice` made of the user's words is an expression again.

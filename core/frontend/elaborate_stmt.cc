@@ -141,7 +141,7 @@ void Elaborator::statement(const SyntaxStmt& s, Block& into) {
       return;
     // Each branch is a scope of its own.
     case SyntaxStmt::Kind::kIf: {
-      ExprPtr cond = boolean(*s.value);
+      ExprPtr cond = condition(s);
       Block body = block(s.body);
       into.push_back(make_stmt(If{cond, std::move(body), block(s.orelse)}, s.where));
       return;
@@ -149,6 +149,11 @@ void Elaborator::statement(const SyntaxStmt& s, Block& into) {
     case SyntaxStmt::Kind::kAssert:
       throw InputError(s.where, "an `assert` stands only at the top of a procedure's body");
   }
+}
+
+ExprPtr Elaborator::condition(const SyntaxStmt& s) {
+  const Within branch(branch_, &s);
+  return boolean(*s.value);
 }
 
 // Seen from the next statement to the block's end. `x : f32 = e` is an allocation and an
@@ -164,6 +169,7 @@ void Elaborator::allocation(const SyntaxStmt& s, Block& into) {
   }
   const Sym name = Sym::fresh(s.target->name);
   bind(name, t, mem);
+  scope_.back().allocated = true;
   into.push_back(make_stmt(Alloc{name, std::move(t), std::move(mem)}, s.where));
   if (value) into.push_back(make_stmt(Assign{name, {}, std::move(value)}, s.where));
 }

@@ -206,6 +206,50 @@ TEST(Suggestions, of_choices_by_sizes_are_accepted) {
   EXPECT_EQ(said(in_loop("y[i] = select(2, 5, x[i], 0.0)")), "accepted");
 }
 
+// `if` by data: its assignment by `select`, which is the same where nothing is assigned.
+TEST(Suggestions, of_branches_by_data_are_accepted) {
+  const std::pair<const char*, const char*> branches[] = {
+      {"if x[i] > 0.0:\n            y[i] = x[i]", "y[i] = select(0.0, x[i], x[i], y[i])"},
+      {"if x[i] > 0.5 and x[i] < 2.0:\n            a[i] = 1\n        elif x[i] > 3.0:\n"
+       "            a[i] = 2\n        else:\n            a[i] = 0",
+       "a[i] = select(0.5, x[i], select(x[i], 2.0, 1, select(3.0, x[i], 2, 0)), "
+       "select(3.0, x[i], 2, 0))"},
+      {"if a[i] != 0:\n            y[i] += x[i]",
+       "y[i] += select(f32(a[i]), 0, x[i], select(0, f32(a[i]), x[i], 0))"},
+      {"if fabs(x[i]) < y[i]:\n            y[i] max= 2.0",
+       "y[i] max= select(fabs(x[i]), y[i], 2.0, y[i])"}};
+  for (const auto& [branch, instead] : branches) {
+    const std::vector<std::string> words = suggested(in_loop(branch));
+    EXPECT_EQ(words.back(), instead) << said(in_loop(branch));
+    EXPECT_EQ(said(in_loop(instead)), "accepted") << instead;
+  }
+  EXPECT_NE(said(in_loop("if x[i] > 0.0:\n            y[i] = 1.0\n            x[i] = 2.0"))
+                .find("chooses between two values by data"),
+            std::string::npos);
+}
+
+TEST(Suggestions, of_arguments_that_decide_are_accepted) {
+  const auto with = [](const std::string& mode) {
+    return "def f(N: size, " + mode + ", x: f32[N]):\n    for i in seq(0, N):\n" +
+           "        if mode == 1 and i > 0:\n            x[i] = f32(mode)\n";
+  };
+  const std::vector<std::string> words = suggested(with("mode: i32"));
+  EXPECT_EQ(words.at(0), "mode: index");
+  EXPECT_EQ(said(with(words.at(0))), "accepted");
+}
+
+TEST(Suggestions, of_loops_that_end_by_data_are_accepted) {
+  const std::vector<std::string> words =
+      suggested(in_loop("for k in seq(0, 8):\n            if x[i] * f32(k) > 4.0:\n"
+                        "                break\n            y[i] += x[i]"));
+  ASSERT_EQ(words.size(), 6u);
+  EXPECT_EQ(words[1], "on = select(4.0, x[i] * f32(k), 0.0, on)");
+  EXPECT_EQ(words[3], "select(0, on, c, d)");
+  EXPECT_EQ(said(in_loop(words[0] + "\n        for k in seq(0, 8):\n            " + words[1] +
+                         "\n            y[i] += select(0, on, x[i], 0.0)")),
+            "accepted");
+}
+
 TEST(Suggestions, of_several_statements_on_a_line_are_accepted) {
   for (const char* line : {"u, v = x[i], y[i]", "u: f32 = 0.5, v: f32 = x[i]", "u, v: f32",
                            "y[i] = x[i], x[i] = 1.0"}) {
