@@ -199,8 +199,6 @@ ExprPtr Elaborator::control(const SyntaxExpr& e) {
       (void)boolean(e.children[0]);  // data in it is refused as such
       refuse_choice(e);
     case Kind::kBits:
-      // Operands that are data are refused as such.
-      (void)control(e.children[0]), (void)control(e.children[1]);
       refuse_bits(e, /*as_data=*/false);
   }
   EXO_CHECK(false);

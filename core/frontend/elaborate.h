@@ -7,6 +7,7 @@
 
 #include "core/base/within.h"
 #include "core/base/words.h"
+#include "core/frontend/bit_operations.h"
 #include "core/frontend/parser.h"
 #include "core/frontend/syntax.h"
 
@@ -124,6 +125,9 @@ class Elaborator {
   [[noreturn]] void remainder_of_data(const SyntaxExpr& e);
   /// `x >> 3`, `i << 1`, `x & 7`: says what computes the same, as data where `as_data`.
   [[noreturn]] void refuse_bits(const SyntaxExpr& e, bool as_data);
+  /// What computes the same as `e` with operations on bits in it: its text is "" where one of them
+  /// is nothing else.
+  InsteadOfBits without_bits(const SyntaxExpr& e, bool as_data);
   /// `e` as data: `yes` where it holds, else `no`, by `select`; "" where not all of it compares
   /// data, or the text would be long.
   std::string choice(const SyntaxExpr& e, const std::string& yes, const std::string& no) const;
@@ -194,6 +198,7 @@ class Elaborator {
   const Globals& globals_;
   std::vector<Entry> scope_;
   Place place_ = Place::kOther;
+  const SyntaxExpr* value_ = nullptr;         // all of what is assigned; for hints
   const SyntaxStmt* branch_ = nullptr;        // whose condition is read
   const SyntaxExpr* all_of_place_ = nullptr;  // what is read there
   ScalarType wanted_ = ScalarType::kF32;      // of the place that a value goes to; for hints

@@ -1,5 +1,4 @@
 // Expressions of data: their precision, and what reads and computes them.
-#include "core/frontend/bit_operations.h"
 #include "core/frontend/declarations.h"
 #include "core/frontend/elaborate.h"
 #include "core/frontend/foreign_functions.h"
@@ -46,6 +45,7 @@ ExprPtr data_literal(int64_t v, const SourceLocation& where) {
 
 ExprPtr Elaborator::data(const SyntaxExpr& e, ScalarType target) {
   const Within wanted(wanted_, target == ScalarType::kR ? ScalarType::kF32 : target);
+  const Within value(value_, &e);
   ExprPtr r = data(e);
   return r->type == ScalarType::kR ? retype(r, target) : r;
 }
@@ -338,25 +338,6 @@ void Elaborator::remainder_of_data(const SyntaxExpr& e) {
     hint = "of integers " + quoted(a + " - " + m + " * (" + a + " / " + m + ")") +
            " is the remainder, with the sign of " + quoted(a);
   throw InputError(e.where, "there is no `%` on data", hint);
-}
-
-// Of sizes and of data `>>` is not the same division, and of data the type decides.
-void Elaborator::refuse_bits(const SyntaxExpr& e, bool as_data) {
-  const SyntaxExpr &left = e.children[0], &right = e.children[1];
-  const bool of_data =
-      looks_like_data(left).value_or(false) || looks_like_data(right).value_or(false);
-  std::optional<int64_t> amount;
-  if (!looks_like_data(right).value_or(false)) amount = literal_value(control(right));
-  std::string hint;
-  if (of_data) {
-    const ScalarType type = data(left)->type;
-    hint = instead_of_data_bits(e, amount, type, wanted_);
-  } else {
-    const ExprPtr value = control(left);
-    hint =
-        instead_of_control_bits(e, literal_value(value), amount, as_data ? name_of(wanted_) : "");
-  }
-  throw InputError(e.where, "there is no " + quoted(e.name), hint);
 }
 
 // Needed only where both would be legal, for `f64(...)`: a leaf decides, and integer literals do

@@ -2,6 +2,7 @@
 // what needs to know names and types.
 #include <algorithm>
 
+#include "core/frontend/declarations.h"
 #include "core/frontend/elaborate.h"
 #include "core/ir/precision.h"
 #include "core/ir/printer.h"
@@ -97,6 +98,11 @@ bool is_cast(const SyntaxExpr& e) {
   return type && is_data(*type);
 }
 
+bool has_quotient(const SyntaxExpr& e) {
+  return (e.kind == Kind::kBinary && e.op == BinOpKind::kDiv) ||
+         std::ranges::any_of(e.children, has_quotient);
+}
+
 }  // namespace
 
 std::optional<ScalarType> Elaborator::common_type_of(const SyntaxExpr& e) const {
@@ -126,9 +132,11 @@ SyntaxExpr Elaborator::in_type(const SyntaxExpr& e, ScalarType type) const {
                      e.kind == Kind::kAttribute || is_cast(e);
   if (is_control) return cast_to_type(type, e);
   if (reads) return !own || *own == type || *own == ScalarType::kR ? e : cast_to_type(type, e);
+  // A quotient of integers is cut towards zero, and one of floating types is not.
+  const bool is_cut = own && !is_float(*own) && is_float(type) && has_quotient(e);
   SyntaxExpr out = e;
-  for (SyntaxExpr& c : out.children) c = in_type(c, type);
-  return out;
+  for (SyntaxExpr& c : out.children) c = in_type(c, is_cut ? *own : type);
+  return is_cut ? cast_to_type(type, out) : out;
 }
 
 // An integer that is a scalar argument may be an `index`, and decides then.
@@ -195,10 +203,72 @@ std::string Elaborator::instead_of_branch(const SyntaxStmt& s) const {
          quoted(written(*first->target) + " " + op + " " + in_one_type(value));
 }
 
+namespace {
+
+bool has_bits(const SyntaxExpr& e) {
+  return e.kind == Kind::kBits || std::ranges::any_of(e.children, has_bits);
+}
+
+SyntaxExpr parsed(const std::string& text) {
+  TokenStream t(text, "");
+  return parse_expression(t);
+}
+
+}  // namespace
+
+// From the inside out. Of sizes and of data `>>` is not the same division, and of data the type
+// decides.
+InsteadOfBits Elaborator::without_bits(const SyntaxExpr& e, bool as_data) {
+  constexpr size_t kLongestText = 1000;  // characters: a remainder doubles them
+  SyntaxExpr out = e;
+  std::string more;
+  for (SyntaxExpr& c : out.children) {
+    if (!has_bits(c)) continue;  // it keeps its place in the text
+    const InsteadOfBits inside = without_bits(c, as_data);
+    if (inside.text.empty()) return inside;
+    if (more.find(inside.more) == std::string::npos) more += inside.more;
+    c = parsed(inside.text);
+  }
+  if (e.kind != Kind::kBits) return {written(out), more};
+  const SyntaxExpr &left = out.children[0], &right = out.children[1];
+  const auto is_data_value = [&](const SyntaxExpr& x) {
+    return looks_like_data(x).value_or(false);
+  };
+  const bool of_data = as_data && (is_data_value(left) || is_data_value(right));
+  std::optional<int64_t> amount;
+  if (!as_data || !is_data_value(right)) amount = literal_value(control(right));
+  InsteadOfBits all;
+  if (of_data) {
+    (void)data(left);  // what is wrong with it is said first
+    all = instead_of_data_bits(out, amount, common_type_of(out).value_or(ScalarType::kR), wanted_);
+  } else {
+    all = instead_of_control_bits(out, literal_value(control(left)), amount);
+  }
+  if (!all.text.empty())
+    all.more = more.find(all.more) == std::string::npos ? more + all.more : more;
+  if (all.text.size() > kLongestText) return {"", "assign what it is made of to scalars first"};
+  return all;
+}
+
+// All of the value at once, where that still is a hint.
+void Elaborator::refuse_bits(const SyntaxExpr& e, bool as_data) {
+  constexpr size_t kLongest = 200;  // characters that are copied rather than written anew
+  const auto instead_of = [&](const SyntaxExpr& value) {
+    InsteadOfBits instead = without_bits(value, as_data);
+    if (instead.text.empty() || !as_data) return instead;
+    const SyntaxExpr out = parsed(instead.text);
+    if (is_control_value(out)) instead.text = name_of(wanted_) + ("(" + instead.text + ")");
+    if (const auto type = common_type_of(out)) instead.text = written(in_type(out, *type));
+    return instead;
+  };
+  InsteadOfBits instead = instead_of(as_data && value_ ? *value_ : e);
+  if (instead.text.size() > kLongest) instead = instead_of(e);
+  throw InputError(e.where, "there is no " + quoted(e.name), instead.hint());
+}
+
 // What `choice` made of the user's words is an expression again.
 std::string Elaborator::in_one_type(const std::string& text) const {
-  TokenStream t(text, "");
-  const SyntaxExpr e = parse_expression(t);
+  const SyntaxExpr e = parsed(text);
   const std::optional<ScalarType> type = common_type_of(e);
   return type ? written(in_type(e, *type)) : text;
 }

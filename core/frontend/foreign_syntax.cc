@@ -38,7 +38,10 @@ void refuse_bits_assigned(TokenStream& t, const SyntaxExpr& target, const std::s
   const SourceLocation where = t.where(t.next());
   const std::string x = written(target);
   std::string hint = "there are no bit operations on data";
-  if (op != "&") {
+  if (op == "|" || op == "^") {
+    hint = "write `" + x + " += " + written(parse_expression(t)) +
+           "` where no bit is set in both; there are no other bit operations on data";
+  } else if (op != "&") {
     const SyntaxExpr by = parse_expression(t);
     constexpr int64_t kMost = 30;  // of the bits of an i32
     if (by.kind == Kind::kInt && 0 <= by.integer && by.integer <= kMost) {

@@ -14,20 +14,16 @@ constexpr std::array<std::string_view, 20> kKeywords = {
     "or",  "not", "True", "False", "None", "from", "import", "while",  "return", "lambda"};
 
 // Longest first among those that share a first character.
-// `<<`, `>>` and `&` are read, and refused where their operands are known.
-constexpr std::array<std::string_view, 33> kOperators = {
-    "**", "//", "->", "+=", "-=", "*=", "/=", "==", "!=", "<=", ">=",
-    ":=", "<<", ">>", "&",  "+",  "-",  "*",  "/",  "%",  "<",  ">",
+// `<<`, `>>`, `&`, `|` and `^` are read, and refused where their operands are known.
+constexpr std::array<std::string_view, 35> kOperators = {
+    "**", "//", "->", "+=", "-=", "*=", "/=", "==", "!=", "<=", ">=", ":=",
+    "<<", ">>", "&",  "|",  "^",  "+",  "-",  "*",  "/",  "%",  "<",  ">",
     "=",  "(",  ")",  "[",  "]",  "{",  "}",  ",",  ":",  ".",  ";"};
 
 // What other languages have and this one does not, with what to write instead.
-constexpr std::array<std::pair<std::string_view, const char*>, 6> kForeign = {{
+constexpr std::array<std::pair<std::string_view, const char*>, 4> kForeign = {{
     {"&&", "write `and`"},
     {"||", "write `or`"},
-    {"|",
-     "write `or` between conditions; there are no bit operations on data, where bits that are "
-     "never both set add up: `a + b`"},
-    {"^", "write `!=` between conditions; there are no bit operations on data"},
     {"~", "write `not` before a condition; there are no bit operations on data"},
     {"!", "write `not` or `!=`"},
 }};

@@ -231,9 +231,21 @@ SyntaxExpr parse_shift(TokenStream& t) {
   return e;
 }
 
-SyntaxExpr parse_bits(TokenStream& t) {
+SyntaxExpr parse_mask(TokenStream& t) {
   SyntaxExpr e = parse_shift(t);
   while (t.at("&")) e = bits(t, std::move(e), parse_shift);
+  return e;
+}
+
+SyntaxExpr parse_bit_xor(TokenStream& t) {
+  SyntaxExpr e = parse_mask(t);
+  while (t.at("^")) e = bits(t, std::move(e), parse_mask);
+  return e;
+}
+
+SyntaxExpr parse_bits(TokenStream& t) {
+  SyntaxExpr e = parse_bit_xor(t);
+  while (t.at("|")) e = bits(t, std::move(e), parse_bit_xor);
   return e;
 }
 

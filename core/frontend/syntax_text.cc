@@ -10,9 +10,9 @@ namespace {
 using Kind = SyntaxExpr::Kind;
 
 // As the grammar's levels, lowest first.
-constexpr int kChoiceLevel = 0, kNotLevel = 3, kComparisonLevel = 4, kMaskLevel = 5,
-              kShiftLevel = 6, kSumLevel = 7, kProductLevel = 8, kUnaryLevel = 9,
-              kPrimaryLevel = 10;
+constexpr int kChoiceLevel = 0, kNotLevel = 3, kComparisonLevel = 4, kBitOrLevel = 5,
+              kBitXorLevel = 6, kMaskLevel = 7, kShiftLevel = 8, kSumLevel = 9, kProductLevel = 10,
+              kUnaryLevel = 11, kPrimaryLevel = 12;
 
 int level_of(BinOpKind op) {
   if (op == BinOpKind::kOr) return 1;
@@ -31,6 +31,8 @@ int level_of(const SyntaxExpr& e) {
     case Kind::kCompare:
       return kComparisonLevel;
     case Kind::kBits:
+      if (e.name == "|") return kBitOrLevel;
+      if (e.name == "^") return kBitXorLevel;
       return e.name == "&" ? kMaskLevel : kShiftLevel;
     case Kind::kNegate:
       return kUnaryLevel;

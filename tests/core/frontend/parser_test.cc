@@ -296,7 +296,13 @@ INSTANTIATE_TEST_SUITE_P(
         Offence{BODY("x: R", "x = x >> 2"), "there is no `>>`\nhint: numbers of a floating type"},
         Offence{BODY("x: i32, y: i32", "x = x & y"), "no bit operations on data"},
         Offence{BODY("x: i32", "x = x & 5"), "no bit operations on data"},
-        Offence{BODY("x: i32", "x = x | 3"), "unexpected `|`\nhint: write `or`"},
+        Offence{BODY("x: i32", "x = x | 3"),
+                "there is no `|`\nhint: write `x + 3`, where no bit is"},
+        Offence{BODY("x: i32", "x |= 3"), "write `x += 3` where no bit is set in both"},
+        Offence{BODY("n: size", "if n < 4 | n < 5:\n        pass"),
+                "write `or` between conditions"},
+        Offence{BODY("n: size", "if n < 4 ^ n < 5:\n        pass"),
+                "write `!=` between conditions"},
         Offence{BODY("x: i32", "x >>= 3"), "write `x /= 8` where no number is negative"},
         Offence{BODY("x: i32", "x <<= 3"), "write `x *= 8`"},
         Offence{BODY("x: i32", "x &= 3"), "no bit operations on data"},
@@ -545,6 +551,18 @@ TEST(Parser, deep_nesting_is_an_error_and_no_overflow) {
   }
   EXPECT_THROW(parse_module(loops, "deep"), InputError);
   EXPECT_THROW(parse_module(elifs, "deep"), InputError);
+}
+
+// A remainder has its operand twice, and each of its operands again.
+TEST(Parser, many_operations_on_bits_are_refused_soon) {
+  std::string masks = "x";
+  for (int k = 0; k < 60; ++k) masks = "(" + masks + " & 1)";
+  try {
+    parse_module("@proc\ndef f(x: i32):\n    x = " + masks + "\n", "f");
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_LT(e.diagnostic().hint.str().size(), 1000u);
+  }
 }
 
 TEST(Parser, large_expressions_are_read_printed_and_released) {
