@@ -38,6 +38,7 @@ void Checker::fail(const SourceLocation& where, const std::string& what,
 
 // Header and asserts before the body, which may rely on them.
 void Checker::run() {
+  hints_ = true;
   header();
   block(p_.body, Child::kBody);
   initialised(p_.body, {{Child::kBody, 0}}, static_cast<int>(p_.body.size()));

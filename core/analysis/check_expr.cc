@@ -361,8 +361,9 @@ void Checker::element(Sym name, const std::vector<ExprPtr>& idx, const SourceLoc
     // Both at once for those that hold, which is nearly all; one by one only for the message.
     if (problem_.entails(Formula::all_of({low, high}))) continue;
     const std::string what = str(read_elem(name, idx, ScalarType::kR)) + " may be out of bounds";
-    if (Answer a = problem_.entails(low); !a) fail(where, what, "0 <= " + str(idx[k]), a);
-    fail(where, what, str(bin_op(BinOpKind::kLt, idx[k], shape[k])), problem_.entails(high));
+    const std::string hint = bounds_hint(name, idx, k);
+    if (Answer a = problem_.entails(low); !a) fail(where, what, "0 <= " + str(idx[k]), a, hint);
+    fail(where, what, str(bin_op(BinOpKind::kLt, idx[k], shape[k])), problem_.entails(high), hint);
   }
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // The walk behind `check`: one pass over a proc with the facts of each place at hand. Split by
-// subject: check.cc statements, check_expr.cc expressions and bounds, check_call.cc calls,
-// check_memory.cc what only code generation needs.
+// subject: check.cc statements, check_expr.cc expressions and bounds, bounds_hint.cc what is
+// written instead, check_call.cc calls, check_memory.cc what only code generation needs.
 #include "core/analysis/effects.h"
 
 namespace exotune {
@@ -84,6 +84,17 @@ class Checker {
   void config_read(const ReadConfig& r, const SourceLocation& where);
   ScalarType decided(ScalarType t) const;
 
+  // bounds_hint.cc
+  struct MissingBound {
+    ExprPtr at_least_zero, condition;  // the same, the second one as it is said
+  };
+  /// What is written where the subscript of `dim` is not proved; "" where nothing short helps.
+  std::string bounds_hint(Sym name, std::vector<ExprPtr> idx, size_t dim);
+  std::string bounds_hint_of(const std::vector<MissingBound>& missing);
+  std::vector<MissingBound> missing_bounds();
+  std::string narrower_loop(const std::vector<MissingBound>& missing);
+  bool on_one_line(const Block& block) const;
+
   // check_call.cc
   /// Binds the formals' control values, proves the callee's asserts there, then each argument by
   /// kind.
@@ -114,6 +125,7 @@ class Checker {
 
   const Proc& p_;
   bool codegen_;
+  bool hints_ = false;  // of a whole program; steps of schedules are refused too often for them
   Scope scope_;
   Problem problem_;
   Path path_;

@@ -258,6 +258,53 @@ TEST(Suggestions, of_loops_that_end_by_data_are_accepted) {
             "accepted");
 }
 
+// Of all accesses of the line at once.
+TEST(Suggestions, of_accesses_out_of_bounds_are_accepted) {
+  struct Access {
+    const char *loops, *line, *loop, *condition;
+  };
+  const Access accesses[] = {
+      {" for i in seq(0, N):\n  for j in seq(0, M):", "m[i, j] = m[i, j - 1]",
+       "for j in seq(1, M):", "j >= 1"},
+      {" for i in seq(0, N):", "y[i] = x[i - D] + x[i]", "for i in seq(D, N):", "i >= D"},
+      {" for i in seq(0, N):", "y[i] = x[i - 1] + x[i + 1]",
+       "for i in seq(1, N - 1):", "i >= 1 and i + 1 < N"},
+      {" for i in par(0, N):", "y[N - i] = x[i]", "for i in par(1, N):", "0 < i"},
+      {" for i in seq(0, N):", "y[i] = f32(b[i + 2]) * x[i - 1]",
+       "for i in seq(1, N - 2):", "i + 2 < N and i >= 1"},
+      {" for i in seq(0, N):", "y[2 * i] = x[i]", "", "2 * i < N"}};
+  const std::string head =
+      "def f(N: size, M: size, D: size, x: f32[N], y: f32[N], m: f32[N, M], b: i8[N]):\n";
+  for (const Access& a : accesses) {
+    const std::string loops = head + a.loops + "\n        ";
+    const std::string refused = loops + a.line + "\n";
+    const std::vector<std::string> words = suggested(refused);
+    const bool has_loop = *a.loop != 0;
+    ASSERT_EQ(words.size(), has_loop ? 2u : 1u) << said(refused);
+    EXPECT_EQ(words[0], has_loop ? a.loop : "if " + std::string(a.condition) + ":");
+    EXPECT_EQ(words.back(), "if " + std::string(a.condition) + ":");
+    EXPECT_EQ(said(loops + words.back() + "\n            " + a.line + "\n"), "accepted");
+    const std::string narrower = loops.substr(0, loops.rfind("for ")) + words[0] + "\n        ";
+    if (!has_loop) continue;
+    EXPECT_EQ(said(narrower + a.line + "\n"), "accepted");
+  }
+}
+
+TEST(Suggestions, of_elements_out_of_bounds_are_accepted) {
+  const auto with = [](const std::string& lines) {
+    return "def f(N: size, M: size, x: f32[N], y: f32[2, N]):\n" + lines + "\n";
+  };
+  const std::pair<const char*, const char*> elements[] = {
+      {"x[-1]", "x[N - 1]"}, {"y[-2, -1]", "y[0, N - 1]"}, {"y[0, N]", "y[0, N - 1]"}};
+  for (const auto& [element, instead] : elements)
+    EXPECT_EQ(suggested(with("    " + std::string(element) + " = 1.0")).at(0), instead);
+  const std::string at = "    x[M] = x[N - 5]", top = suggested(with(at)).at(0);
+  EXPECT_EQ(top, "assert N >= 5 and M < N");
+  EXPECT_EQ(said(with("    " + top + "\n" + at)), "accepted");
+  // No condition helps.
+  EXPECT_EQ(said(with("    x[N + 1] = 1.0")).find("hint"), std::string::npos);
+}
+
 TEST(Suggestions, of_several_statements_on_a_line_are_accepted) {
   for (const char* line : {"u, v = x[i], y[i]", "u: f32 = 0.5, v: f32 = x[i]", "u, v: f32",
                            "y[i] = x[i], x[i] = 1.0"}) {
