@@ -4,6 +4,7 @@
 
 #include "core/analysis/checker.h"
 #include "core/analysis/written_casts.h"
+#include "core/base/within.h"
 #include "core/ir/functions.h"
 #include "core/ir/precision.h"
 #include "core/ir/printer.h"
@@ -114,12 +115,6 @@ void Checker::boolean(const ExprPtr& e, const SourceLocation& where) {
 
 namespace {
 
-// The one of the two that holds more of the other's values.
-ScalarType wider(ScalarType a, ScalarType b) {
-  if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
-  return bytes_of(a) >= bytes_of(b) ? a : b;
-}
-
 // Of whole numbers beyond it a floating type holds some only; 0: it holds all of an i32.
 int64_t exact_up_to(ScalarType type) {
   switch (type) {
@@ -132,6 +127,15 @@ int64_t exact_up_to(ScalarType type) {
     default:
       return 0;
   }
+}
+
+// Words for the whole numbers of `type` that `wide` does not hold.
+std::string where_rounded(ScalarType type, ScalarType wide) {
+  const auto range = integers_of(type);
+  const int64_t most = exact_up_to(wide);
+  if (!range || most == 0 || range->second <= most) return "";
+  return std::string("; ") + name_of(wide) + " holds whole numbers up to " + std::to_string(most) +
+         ", beyond that some only";
 }
 
 bool decides(std::optional<ScalarType> t) { return t && *t != ScalarType::kR; }
@@ -149,12 +153,15 @@ std::optional<ScalarType> Checker::operand(const ExprPtr& e, const SourceLocatio
 std::optional<ScalarType> Checker::operands(const BinOp& n, const SourceLocation& where) {
   const std::optional<ScalarType> a = operand(n.lhs, where), b = operand(n.rhs, where);
   if (decides(a) && decides(b) && *a != *b) {
-    const ScalarType wide = wider(*a, *b);
+    const ScalarType wide = common_type(*a, *b);
     const ExprPtr narrow = WrittenCasts(p_).written(wide == *a ? n.rhs : n.lhs);
+    std::string hint = all_in_one_type(make_expr(n, wide, where));
+    if (hint.empty())
+      hint = "write `" + str(as_type(wide, narrow)) + "` for `" + str(narrow) +
+             "`, or assign it to a scalar of that type";
     fail(where,
          std::string("mixed precisions in one operator: ") + name_of(*a) + " and " + name_of(*b),
-         "write `" + str(as_type(wide, narrow)) + "` for `" + str(narrow) +
-             "`, or assign it to a scalar of that type");
+         hint);
   }
   for (const ExprPtr& side : {n.lhs, n.rhs})
     if (side->as<Cast>()) data(side, where);
@@ -225,26 +232,50 @@ void Checker::mixed_arguments(const Extern& n, const std::vector<std::optional<S
                               size_t first, size_t other, const SourceLocation& where) {
   ScalarType wide = *types[first];
   for (const std::optional<ScalarType>& t : types)
-    if (decides(t)) wide = wider(wide, *t);
+    if (decides(t)) wide = common_type(wide, *t);
   const WrittenCasts casts(p_);
   Extern call{n.fn, {}};
   std::string rounds;
   for (size_t k = 0; k < n.args.size(); ++k) {
-    const auto range = decides(types[k]) ? integers_of(*types[k]) : std::nullopt;
-    if (const int64_t most = exact_up_to(wide); range && most > 0 && range->second > most)
-      rounds = std::string("; ") + name_of(wide) + " holds whole numbers up to " +
-               std::to_string(most) + ", beyond that some only";
+    if (decides(types[k]) && rounds.empty()) rounds = where_rounded(*types[k], wide);
     const ExprPtr a = casts.written(n.args[k]);
     call.args.push_back(decides(types[k]) && *types[k] != wide ? as_type(wide, a) : a);
   }
+  std::string hint = all_in_one_type(make_expr(n, wide, where));
+  if (hint.empty())
+    hint = std::string(n.fn == "select" ? "what is compared and what is chosen have one precision: "
+                                        : "all arguments have one precision: ") +
+           "write `" + str(make_expr(std::move(call), wide, where)) +
+           "`, or cast by an assignment to a buffer" + rounds;
   fail(where,
        "mixed precisions in `" + n.fn + "`: " + written(n.args[first]) + " is " +
            name_of(*types[first]) + ", and " + written(n.args[other]) + " is " +
            name_of(*types[other]),
-       std::string(n.fn == "select" ? "what is compared and what is chosen have one precision: "
-                                    : "all arguments have one precision: ") +
-           "write `" + str(make_expr(std::move(call), wide, where)) +
-           "`, or cast by an assignment to a buffer" + rounds);
+       hint);
+}
+
+// Where what stands around `part` is mixed as well, all that is assigned, so that one round mends
+// it.
+std::string Checker::all_in_one_type(const ExprPtr& part) const {
+  constexpr size_t kLongest = 400;  // characters that are copied rather than written anew
+  if (!whole_ || !hints_) return "";
+  const WrittenCasts casts(p_);
+  const ExprPtr all = casts.written(*whole_), inside = casts.written(part);
+  const std::vector<ScalarType> types = types_read(all), types_inside = types_read(inside);
+  const ScalarType type = common_type_of(types);
+  const auto others = [&](const std::vector<ScalarType>& read) {
+    return std::ranges::count_if(read, [&](ScalarType t) { return t != type; });
+  };
+  // One operand of the two is named where it alone is another.
+  const bool both =
+      part->as<BinOp>() && types_inside.size() > 1 && std::ranges::count(types_inside, type) == 0;
+  if (others(types) == others(types_inside) && common_type_of(types_inside) == type && !both)
+    return "";
+  const std::string text = str(reads_as(type, all));
+  std::string rounds;
+  for (const ScalarType t : types)
+    if (rounds.empty()) rounds = where_rounded(t, type);
+  return text.size() > kLongest ? "" : "all of it has one precision: write `" + text + "`" + rounds;
 }
 
 // A cast from control must be exact in range: proved from what is known of the value at its place.
@@ -306,7 +337,10 @@ bool fits_type(ScalarType t, double v) {
 }  // namespace
 
 void Checker::stored(const ExprPtr& e, ScalarType target, const SourceLocation& where) {
-  data(e, where);
+  {
+    const Within whole(whole_, &e);
+    data(e, where);
+  }
   literals(e, decided(target), where, {e, target});
 }
 

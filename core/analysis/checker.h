@@ -69,6 +69,9 @@ class Checker {
   /// The precision that all arguments have.
   std::optional<ScalarType> function(const Extern& n, const ExprPtr& e,
                                      const SourceLocation& where);
+  /// The hint for a `part` of mixed precisions in a value that is so elsewhere as well; "" where
+  /// the part is all of it.
+  std::string all_in_one_type(const ExprPtr& part) const;
   [[noreturn]] void mixed_arguments(const Extern& n,
                                     const std::vector<std::optional<ScalarType>>& types,
                                     size_t first, size_t other, const SourceLocation& where);
@@ -125,6 +128,7 @@ class Checker {
 
   const Proc& p_;
   bool codegen_;
+  const ExprPtr* whole_ = nullptr;  // what is stored, while it is looked at
   bool hints_ = false;  // of a whole program; steps of schedules are refused too often for them
   Scope scope_;
   Problem problem_;

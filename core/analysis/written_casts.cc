@@ -1,6 +1,9 @@
 #include "core/analysis/written_casts.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "core/ir/precision.h"
 
 namespace exotune {
 namespace {
@@ -62,6 +65,53 @@ ExprPtr integers_as(ScalarType type, const ExprPtr& e) {
   if (read_wider) return make_expr(Cast{c->arg}, type, e->where);
   if (c || e->as<Read>() || e->as<ReadConfig>()) return as_type(type, e);
   return with_integers_as(type, e);
+}
+
+namespace {
+
+bool computes(const ExprPtr& e) { return e->as<BinOp>() || e->as<USub>() || e->as<Extern>(); }
+
+bool has_quotient(const ExprPtr& e) {
+  if (const BinOp* n = e->as<BinOp>(); n && n->op == BinOpKind::kDiv) return true;
+  return computes(e) && std::ranges::any_of(expr_children(*e), has_quotient);
+}
+
+void collect_types(const ExprPtr& e, std::vector<ScalarType>& into) {
+  if (computes(e)) {
+    for (const ExprPtr& c : expr_children(*e)) collect_types(c, into);
+  } else if (!e->as<Const>() && is_data(e->type) && e->type != ScalarType::kR) {
+    into.push_back(e->type);
+  }
+}
+
+}  // namespace
+
+std::vector<ScalarType> types_read(const ExprPtr& e) {
+  std::vector<ScalarType> out;
+  collect_types(e, out);
+  return out;
+}
+
+ScalarType common_type_of(const std::vector<ScalarType>& types) {
+  if (types.empty()) return ScalarType::kF32;
+  ScalarType all = types[0];
+  for (const ScalarType t : types) all = common_type(all, t);
+  return all;
+}
+
+ExprPtr reads_as(ScalarType type, const ExprPtr& e) {
+  const std::vector<ScalarType> types = types_read(e);
+  if (types.empty()) return e;
+  if (!computes(e)) {
+    if (e->type == type) return e;
+    return is_float(e->type) ? as_type(type, e) : integers_as(type, e);
+  }
+  const ScalarType own = common_type_of(types);
+  const bool is_cut = !is_float(own) && is_float(type) && has_quotient(e);
+  std::vector<ExprPtr> children = expr_children(*e);
+  for (ExprPtr& c : children) c = reads_as(is_cut ? own : type, c);
+  const ExprPtr out = with_children(e, children);
+  return is_cut ? as_type(type, out) : out;
 }
 
 }  // namespace exotune

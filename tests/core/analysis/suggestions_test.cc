@@ -102,6 +102,13 @@ TEST(Suggestions, of_values_are_accepted) {
        "1024 * ((i32(u[i]) * 256 + i32(u[i]) + 1073741824) / 1024)"},
       {"y[i]", "x[i] + (u[i] >> 4) + (i >> 1)", "x[i] + f32(u[i] / 16) + f32(i / 2)"},
       {"y[i]", "hypot(x[i], f64(a[i]))", "hypot(f64(x[i]), f64(a[i]))"},
+      // All that is assigned at once.
+      {"h[i]", "select(u[i], u[0], -h[i], select(u[0], u[i], -h[i], h[0]))",
+       "select(i16(u[i]), i16(u[0]), -h[i], select(i16(u[0]), i16(u[i]), -h[i], h[0]))"},
+      {"y[i]", "x[i] * a[i] + b[i]", "x[i] * f32(a[i]) + f32(b[i])"},
+      {"d[i]", "x[i] * a[i] + d[i]", "f64(x[i]) * f64(a[i]) + d[i]"},
+      {"h[i]", "b[i] * u[i]", "i16(b[i]) * i16(u[i])"},
+      {"y[i]", "x[i] * b[i] + a[i] / 2", "x[i] * f32(b[i]) + f32(a[i] / 2)"},
       {"a[i]", "select(y[i], x[i], i32(i), a[i])", "select(y[i], x[i], f32(i), f32(a[i]))"}};
   for (const Value& v : values) {
     const std::string assigned = std::string(v.target) + " = ";
