@@ -207,6 +207,14 @@ void check_each(Module& module) {
   });
 }
 
+// In the order of the text: what its grammar refuses stands in front of what its proofs do.
+void in_order_of_lines(std::vector<RefusedProc>& refused) {
+  std::ranges::stable_sort(refused, {}, [](const RefusedProc& r) {
+    const SourceLocation& where = r.error.diagnostic().where;
+    return std::pair(where.line, where.column);
+  });
+}
+
 // The first error, and where the others are.
 [[noreturn]] void refuse(const Module& module) {
   InputError first = module.refused.front().error;
@@ -229,17 +237,28 @@ const RefusedProc* refused_of(const Module& module, const std::string& name) {
 Module Workspace::module(const std::string& path) {
   Module module = parse_accepted(read_text_file(path), path, targets_.importer());
   check_each(module);
+  in_order_of_lines(module.refused);
   return module;
 }
 
+// One line: nobody asked for them. Who names one is told why.
 void Workspace::warn_of_refused(const KernelInput& input) {
-  for (const RefusedProc& refused : input.module.refused) {
-    Diagnostic warning = refused.error.diagnostic();
-    warning.notes.push_back(refused.name + " is left out; " + input.proc->name +
-                            " does not call it");
-    if (std::string text = warning.str("warning"); warned_.insert(text).second)
-      std::fputs(text.c_str(), stderr);
-  }
+  constexpr size_t kMost = 8;  // names that still are one line
+  const std::vector<RefusedProc>& refused = input.module.refused;
+  if (refused.empty()) return;
+  std::vector<std::string> names;
+  for (const RefusedProc& r : refused)
+    if (names.size() < kMost)
+      names.push_back(r.name + " (line " + std::to_string(r.error.diagnostic().where.line) + ")");
+  if (refused.size() > kMost) names.push_back("...");
+  const SourceLocation& first = refused.front().error.diagnostic().where;
+  const std::string text =
+      "note: " +
+      (refused.size() == 1 ? "1 other procedure"
+                           : std::to_string(refused.size()) + " other procedures") +
+      " of " + (first.file ? *first.file : "the file") + (refused.size() == 1 ? " is" : " are") +
+      " refused and left out: " + joined(names) + "\n";
+  if (warned_.insert(text).second) std::fputs(text.c_str(), stderr);
 }
 
 // What an instruction does is its machine's affair.
