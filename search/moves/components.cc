@@ -18,6 +18,9 @@ namespace {
 // Targets have instructions for two to four; of more, whole matrices are turned over.
 constexpr int64_t kMostComponents = 4;
 constexpr size_t kMostRowsOfArray = 4;  // a node's and its children's
+// Of an array's rows that are copied for one block of a loop: read again, they come from a second
+// cache, as those of most machines hold it many times over.
+constexpr int64_t kCloseBytes = 32768;
 
 // How a buffer lies along a loop: `number` components side by side, in a dimension of their own or
 // one element after the other.
@@ -42,6 +45,9 @@ class ComponentLoop {
         found_.clear();
         return;
       }
+    if (std::any_of(found_.begin(), found_.end(),
+                    [&](const Components& c) { return c.is_record() && is_mostly_unread(c); }))
+      found_.clear();
   }
   const std::vector<Components>& found() const { return found_; }
   // How many sums go on from iteration to iteration.
@@ -97,11 +103,34 @@ class ComponentLoop {
     return out;
   }
 
-  // Then vectors go along those.
+  // Does each iteration take a few numbers of a record and leave the others?
+  bool is_mostly_unread(const Components& c) const {
+    const bool innermost = std::none_of(o_.loops.begin(), o_.loops.end(), [&](const auto& l) {
+      return l.path.size() > loop_.path.size() && is_prefix(loop_.path, l.path);
+    });
+    return innermost &&
+           2 * std::count_if(o_.accesses.begin(), o_.accesses.end(), [&](const OutlineAccess& a) {
+             return a.what.buffer == c.buffer && stands_in(a);
+           }) < c.number;
+  }
+
+  // Then vectors go along those, where elements lie side by side along them.
   bool holds_long_loops() const {
     return std::any_of(o_.loops.begin(), o_.loops.end(), [&](const OutlineLoop& l) {
       return l.path.size() > loop_.path.size() && is_prefix(loop_.path, l.path) &&
-             fills_vectors(l.extent.value_or(kShortLoop));
+             fills_vectors(most_of(l)) && lies_along(l);
+    });
+  }
+  // Of a triangle's rows the longest.
+  static int64_t most_of(const OutlineLoop& l) {
+    const int64_t unknown = l.bounded_by.empty() ? kShortLoop : static_cast<int64_t>(2 * l.trips);
+    return l.extent.value_or(unknown);
+  }
+  bool lies_along(const OutlineLoop& l) const {
+    return std::any_of(o_.accesses.begin(), o_.accesses.end(), [&](const OutlineAccess& a) {
+      if (a.what.idx.empty()) return false;
+      const std::optional<Affine> form = affine(a.what.idx.back());
+      return !form || form->coeff_of(l.iter) != 0;
     });
   }
   // The nine, 19 or 27 directions of a lattice do not.
@@ -208,11 +237,16 @@ class TakenApart {
     if (!all) return std::nullopt;
     const size_t rank = all->lo.size(), along = rank - 1 - c.behind;
     size_t front = 0;
+    int64_t rows = 1;
     for (size_t d = 0; d < along; ++d) {
       const std::optional<int64_t> width = as_int(normalize(all->hi[d] - all->lo[d]));
-      if (!width || *width > kMostComponents || (c.flat() && *width > 1)) return std::nullopt;
+      if (!width || (c.flat() && *width > 1)) return std::nullopt;
       front += *width > 1 ? 1 : 0;
+      rows *= *width;
     }
+    // A few rows, or as many as lie close by with all components.
+    if (rows > kMostComponents && rows * block_ * c.number * bytes_of(c.scalar) > kCloseBytes)
+      return std::nullopt;
     if (c.flat()) {
       // From the first component of the first element.
       const std::optional<Affine> from = affine(all->lo[along]);
@@ -409,6 +443,8 @@ std::vector<Schedule> in_components(const Schedule& s, const std::map<std::strin
       const int64_t elements = elements_at_once(components.found(), instructions),
                     block = vectors * elements;
       if (elements == 0 || (loop.extent && *loop.extent < block)) continue;
+      // Of a triangle the mean: its longest row has up to twice as many.
+      if (!loop.bounded_by.empty() && 2 * loop.trips < static_cast<double>(block)) continue;
       const LoopRole role = role_of(o, k);
       const bool sums = role == LoopRole::kReduction;
       if (sums ? !is_for(vectors, components.sums()) : role != LoopRole::kParallel || vectors > 1)

@@ -21,8 +21,9 @@ constexpr int64_t kShortLoop = 8;       // iterations: from here on vectors go a
 /// Loops that step over elements of two to four numbers, which are the last dimension of an array
 /// or lie in it one after the other (x[2 * p], x[2 * p + 1]); records of up to 128 numbers in
 /// several dimensions (m[p, 0:3, 0:4]) too, where no loop inside fills vectors (eight iterations, a
-/// multiple of it, or more than 32): they are copied by nests of their own. What is written goes
-/// back in the same way (divide_loop, stage_mem, divide_dim, rearrange_dim, replace,
+/// multiple of it, or more than 32, of elements side by side): they are copied by nests of their
+/// own, those of many rows that a sum goes over together, where they lie close by. What is written
+/// goes back in the same way (divide_loop, stage_mem, divide_dim, rearrange_dim, replace,
 /// tile_to_instr). What is read back to front (x[N - p, 0], the mirror frequencies of a spectrum)
 /// has buffers of its own (stage_view); so has each of a few rows that lie anywhere (a node's of a
 /// tree, its children's).

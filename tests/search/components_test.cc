@@ -268,6 +268,45 @@ def collide(w: f32[9], f: f32[20, 9], rho: f32[20]):
   expect_same_result(p, found[0].proc, str(*found[0].proc));
 }
 
+// A sum over rows of records: along it nothing lies side by side, and a block's records of all rows
+// lie close by once they are copied.
+TEST(Components, of_records_in_rows_that_are_added_up) {
+  const auto covariance = [](int rows) {
+    return parsed(R"(
+@proc
+def covariance(x: f32[)" +
+                  std::to_string(rows) + R"(, 20, 3, 2], y: f32[20, 3, 3]):
+    for k in seq(0, 20):
+        for a in seq(0, 3):
+            for b in seq(0, a + 1):
+                re: f32
+                re = 0.0
+                for s in seq(0, )" +
+                  std::to_string(rows) + R"():
+                    re += x[s, k, a, 0] * x[s, k, b, 0] + x[s, k, a, 1] * x[s, k, b, 1]
+                y[k, a, b] = re
+                y[k, b, a] = re
+)");
+  };
+  const ProcPtr p = covariance(16);
+  const std::vector<Schedule> found = apart(p);
+  ASSERT_FALSE(found.empty());
+  EXPECT_TRUE(has(found[0], "x_parts : f32[16, 3, 2, 8]")) << str(*found[0].proc);
+  expect_same_result(p, found[0].proc, str(*found[0].proc));
+  EXPECT_TRUE(apart(covariance(512)).empty());  // 96 KB for a block of eight
+  // Along the sum itself vectors lie side by side.
+  EXPECT_TRUE(apart(parsed(R"(
+@proc
+def gram(x: f32[20, 3, 16], y: f32[20, 3, 3]):
+    for k in seq(0, 20):
+        for a in seq(0, 3):
+            for b in seq(0, 3):
+                for s in seq(0, 16):
+                    y[k, a, b] += x[k, a, s] * x[k, b, s]
+)"))
+                  .empty());
+}
+
 // Elements of two arrays in one: both are copied.
 TEST(Components, of_several_rows_of_one_array) {
   const ProcPtr p = parsed(R"(
