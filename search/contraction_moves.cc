@@ -19,19 +19,28 @@ double cache_bytes(const std::vector<TargetLevel>& levels, size_t k, double othe
 
 }  // namespace
 
+namespace {
+
+// How many parts: about as many as wished for, and so many that none is left over where there is
+// such a number, as a rest is one more copy of everything inside.
+int64_t parts_of(int64_t extent, double wish) {
+  const int64_t parts =
+      std::max<int64_t>(1, static_cast<int64_t>(std::llround(static_cast<double>(extent) / wish)));
+  for (int64_t off = 0; off <= (parts + 1) / 4; ++off)
+    for (const int64_t n : {parts + off, parts - off})
+      if (extent % n == 0) return n;
+  return parts;
+}
+
+}  // namespace
+
 // Equal parts nearest to each wish: a loop of 500 in blocks of 256 would leave 244 in 256's place,
 // and one of 260 a block of 4 that costs its packing and its boundary for nothing.
 std::vector<int64_t> balanced(std::optional<int64_t> extent, const std::vector<double>& wishes) {
   std::set<int64_t> out;
-  for (double wish : wishes) {
-    if (!extent) {
-      out.insert(std::max<int64_t>(1, static_cast<int64_t>(wish)));
-      continue;
-    }
-    int64_t parts = std::max<int64_t>(
-        1, static_cast<int64_t>(std::llround(static_cast<double>(*extent) / wish)));
-    out.insert(ceil_div(*extent, parts));
-  }
+  for (double wish : wishes)
+    out.insert(extent ? ceil_div(*extent, parts_of(*extent, wish))
+                      : std::max<int64_t>(1, static_cast<int64_t>(wish)));
   return {out.rbegin(), out.rend()};
 }
 

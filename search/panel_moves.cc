@@ -2,6 +2,7 @@
 #include <set>
 
 #include "search/contraction_moves.h"
+#include "search/moves/tiles.h"
 
 namespace exotune {
 
@@ -10,7 +11,6 @@ const char kMeanwhile[] = "asked for meanwhile";
 constexpr double kFarPanels = 2;        // times the second cache: of panels that it does not hold
 constexpr double kPanelsInThird = 8;    // such panels that the third holds, at least
 constexpr int64_t kLeastForPanels = 8;  // rows that go by as one tile or two: nothing comes again
-constexpr int64_t kStandingRows = 96;   // beyond, a packed panel is read often enough to pay
 std::string standing_tag(int64_t vectors) { return "as it stands, " + vectors_tag(vectors); }
 std::string panel_tag(int64_t vectors, bool far) {
   return (far ? "far panels, vectors=" : "panels, vectors=") + std::to_string(vectors);

@@ -193,18 +193,20 @@ void Proposals::search(FoundFamilies& found) {
   const bool beams_too = !planned || (by_beam && !settled);
   if (by_beam && (!form.known || (form.neighbours && !form.tiled))) found.programs = programs();
   if (by_beam && !form.tiled) found.narrow = narrow_programs();
-  // Before what stands around the plans: a search that is cut short has both.
-  if (beams_too) found.beams = beams();
   // A nest of a kind that the beam knows and nobody planned: what is known of the kind may fit it
   // badly (two sums in one statement's loops, operands that slide), and other orders or a split may
   // be better. What is in tiles has its order; it is asked for where nothing of the kind fits.
   // Of many loops a plan has one order, too, and where its tiles divide no loop it is for others.
-  const bool any_form = (!request_.partial && !form.tiled) || !is_scheduled(found.beams);
+  const bool any_form = !request_.partial && !form.tiled;
   const bool many = nest_.loops.size() > kLoopsOfManyOrders;
   const bool other_orders =
-      !planned || (!settled && (many || !run_.result.statistics.dp->dividing));
-  if (by_beam && other_orders && form.known && !form.neighbours && any_form)
-    found.programs = programs();
+      by_beam && form.known && !form.neighbours &&
+      (!planned || (!settled && (many || !run_.result.statistics.dp->dividing)));
+  // These take a fraction of the beam's time, which takes all that there is.
+  if (other_orders && any_form) found.programs = programs();
+  // Before what stands around the plans: a search that is cut short has both.
+  if (beams_too) found.beams = beams();
+  if (other_orders && !any_form && !is_scheduled(found.beams)) found.programs = programs();
   // Of long calls there is time for few: those around what is the fastest then.
   if (!planned || trials_in_time() < request_.trials) return;
   const int most = std::max(1, beams_too ? request_.trials / 3 : request_.trials);

@@ -41,9 +41,6 @@ int64_t block_rows(const NestLoop& loop, int64_t rows, int64_t held) {
 // Rows a multiple of so many lines apart share few sets of a nearest cache: four of 64.
 constexpr int64_t kCrowdedLines = 16;
 
-// More rows read a packed strip often enough for the copy to pay.
-constexpr int64_t kFewRows = 96;
-
 class Tiles {
  public:
   Tiles(const Nest& nest, const Target& target, const std::vector<TargetLevel>& levels,
@@ -229,7 +226,7 @@ class Tiles {
     double bytes = bytes_of(nest_.precision);
     for (const std::string& name : o.loops) bytes *= static_cast<double>(most_of(loop(name)));
     const std::optional<int64_t> rows = loop(nest_.row_loop).most;
-    return bytes > static_cast<double>(second_) && rows && *rows <= kFewRows;
+    return bytes > static_cast<double>(second_) && rows && *rows <= kStandingRows;
   }
   // What the next strip reads of the same rows, which lie too far apart for anybody to fetch ahead:
   // by the last element of its lines, in which it ends wherever it begins.

@@ -2,11 +2,15 @@
 // Register tiles in closed form: the few shapes that fill a register file, with and without the
 // operand packed, for any sum over loops whose result and one operand run along the vectors. What
 // libraries do first; the spaces in search/contraction_moves.h look around it.
+#include <cstdint>
+
 #include "hw/machine.h"
 #include "search/moves/finishes.h"
 #include "search/nest.h"
 
 namespace exotune {
+
+constexpr int64_t kStandingRows = 96;  // more read a packed strip often enough for the copy to pay
 
 /// For `nest` in the order rows, vectors, sum (contractions), or with sums of several loops:
 /// r rows of v vectors with r * v sums, v vectors of each operand and one broadcast in the
