@@ -26,7 +26,8 @@ namespace {
 int64_t parts_of(int64_t extent, double wish) {
   const int64_t parts =
       std::max<int64_t>(1, static_cast<int64_t>(std::llround(static_cast<double>(extent) / wish)));
-  for (int64_t off = 0; off <= (parts + 1) / 4; ++off)
+  constexpr int64_t kFarthest = 64;  // of a loop of billions a number that far is no nearer wish
+  for (int64_t off = 0; off <= std::min((parts + 1) / 4, kFarthest); ++off)
     for (const int64_t n : {parts + off, parts - off})
       if (extent % n == 0) return n;
   return parts;
@@ -74,6 +75,8 @@ Contraction contraction_of(const Nest& nest, const Target& target,
   c.registers = registers_of(target);
   c.element = bytes_of(nest.precision);
   c.l1 = cache_bytes(levels, 0, 32768);
+  if (const std::vector<TargetLevel> all = caches_of(levels); !all.empty())
+    c.line = all.front().line_bytes;
   c.l2 = cache_bytes(levels, 1, 8 * c.l1);
   c.l3 = cache_bytes(levels, 2, 8 * c.l2);
   const auto packs = [&](const Operand& o) {

@@ -31,6 +31,7 @@ struct Contraction {
   int64_t strip = 0;  // it lies in strips already
   int64_t lanes = 0, registers = 0;
   double l1 = 0, l2 = 0, l3 = 0, element = 0;
+  int64_t line = 64;  // bytes of a line, where no machine says
   VectorValues unit;
   int64_t most_vectors = 1;
 

@@ -70,13 +70,11 @@ Stage orders(const Contraction& c) {
 }
 
 std::vector<Move> standing_tiles(const Contraction& c, int64_t vectors) {
-  constexpr double kLineBytes = 64;  // as add_prefetch has it
   std::vector<Move> out;
   const int64_t most = std::min((c.registers - vectors - 1) / vectors, *c.extent(c.i)),
-                width = vectors * c.lanes,
-                line = std::max<int64_t>(1, static_cast<int64_t>(kLineBytes / c.element));
-  // By the last element of each line of the next strip, in which it ends wherever it begins.
-  const ScheduleStep asks{"prefetch_beside", {c.k, c.vectored, Value(width + line - 1)}};
+                width = vectors * c.lanes;
+  const ScheduleStep asks =
+      asks_beside_step(c.k, c.vectored, width, c.line / static_cast<int64_t>(c.element));
   for (int64_t h = most; h >= std::max<int64_t>(1, most - 2); --h) {
     Move tile{
         {block_step(c.j, width, c.outer_of(c.j), c.place), block_step(c.i, h, c.outer_of(c.i))},

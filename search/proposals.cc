@@ -202,8 +202,9 @@ void Proposals::search(FoundFamilies& found) {
   const bool other_orders =
       by_beam && form.known && !form.neighbours &&
       (!planned || (!settled && (many || !run_.result.statistics.dp->dividing)));
-  // These take a fraction of the beam's time, which takes all that there is.
-  if (other_orders && any_form) found.programs = programs();
+  // Most take a fraction of the beam's time, which takes all that there is.
+  constexpr double kShareBeforeBeam = 0.5;  // so that the beam has a turn whatever the nest
+  if (other_orders && any_form) found.programs = programs(beams_too ? kShareBeforeBeam : 1);
   // Before what stands around the plans: a search that is cut short has both.
   if (beams_too) found.beams = beams();
   if (other_orders && !any_form && !is_scheduled(found.beams)) found.programs = programs();
@@ -263,11 +264,12 @@ bool Proposals::add_schedule(const Steps& steps) {
 // --- whole programs -----------------------------------------------------------------------------
 
 // What the outline of the whole program suggests, whatever its form.
-std::vector<BeamState> Proposals::programs() {
+std::vector<BeamState> Proposals::programs(double share) {
   constexpr double kShareOfWhole = 0.7;  // of the time, where half vectors have the rest
   program_ = std::make_unique<ProgramSearch>(program_request());
   const bool shared = half_ && !narrow_program_;
-  const Deadline mine = shared ? deadline_.within(kShareOfWhole * deadline_.left()) : deadline_;
+  if (shared) share *= kShareOfWhole;
+  const Deadline mine = share < 1 ? deadline_.within(share * deadline_.left()) : deadline_;
   ProgramSearchResult found = program_->run(start(), deadlines_within(mine));
   count(found, run_.result.statistics);
   return for_threads(std::move(found.states));

@@ -85,7 +85,8 @@ class Proposals {
   std::vector<BeamState> plans_for_large();
   /// Plans made of the kernel; refusals are counted.
   std::vector<BeamState> performed_plans(const DpPlans& found);
-  std::vector<BeamState> programs();  // of the search over whole programs
+  /// Of the search over whole programs, in a share of the time that is left.
+  std::vector<BeamState> programs(double share = 1);
   /// The target of half the width, where rows are that short and there is one.
   TargetPtr narrower() const;
   /// As programs(), with vectors of half the width.

@@ -46,11 +46,12 @@ bool comes_first(const Reduce& result, const For& loop, const For& other) {
   return true;
 }
 
-// for i: for j: for k: y[i, j] += e  ->  for ij: for k: t[ij] += e, and y += t
-// Both loops have names of their own: what becomes of one tile is not done to another.
+// What the loops of a tile are called, so that what becomes of it is not done to another.
 struct TileLoops {
   std::string results, sum;
 };
+
+// for i: for j: for k: y[i, j] += e  ->  for ij: for k: t[ij] += e, and y += t
 ProcPtr with_one_loop(ProcPtr p, const Path& top, const RowTile& tile, const TileLoops& named) {
   const bool turned = !comes_first(*tile.result, *tile.rows, *tile.columns);
   const Sym out = tile.result->name;

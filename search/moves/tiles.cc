@@ -150,7 +150,8 @@ class Tiles {
     if (packed) pack_both(name, rows, columns, pack(i), strips, {by_rows}, {product, unroll});
     if (turns) return;
     if (packed && stands_far(*packed)) {
-      const ScheduleStep asks = asks_beside(*packed, columns);
+      const ScheduleStep asks =
+          asks_beside_step(k, packed->buffer, columns, line_ / bytes_of(nest_.precision));
       const auto deep = [&](int64_t share) {
         const int64_t most = nearest_ / share / (columns * bytes_of(nest_.precision));
         return block(k, balanced(extent, std::max<int64_t>(1, most)), k + "o", i);
@@ -227,13 +228,6 @@ class Tiles {
     for (const std::string& name : o.loops) bytes *= static_cast<double>(most_of(loop(name)));
     const std::optional<int64_t> rows = loop(nest_.row_loop).most;
     return bytes > static_cast<double>(second_) && rows && *rows <= kStandingRows;
-  }
-  // What the next strip reads of the same rows, which lie too far apart for anybody to fetch ahead:
-  // by the last element of its lines, in which it ends wherever it begins.
-  ScheduleStep asks_beside(const Operand& o, int64_t columns) const {
-    const int64_t line = std::max<int64_t>(1, line_ / bytes_of(nest_.precision));
-    return {"prefetch_beside",
-            {Value(nest_.reduction_loop), Value(o.buffer), Value(columns + line - 1)}};
   }
 
   // The operand that runs along the vectors and is used again by every row; one that must be turned

@@ -1,5 +1,7 @@
 #include "search/steps/builders.h"
 
+#include <algorithm>
+
 namespace exotune {
 
 int64_t registers_of(const Target& target) {
@@ -64,6 +66,12 @@ ScheduleStep register_block_step(const std::string& rows, const std::string& col
   ScheduleStep step = unit.step("register_block", {rows, columns, sum});
   if (apart) step.named = {{"apart", true}};
   return step;
+}
+
+ScheduleStep asks_beside_step(const std::string& sum, const std::string& buffer, int64_t columns,
+                              int64_t elements_of_line) {
+  const int64_t distance = columns + std::max<int64_t>(1, elements_of_line) - 1;
+  return {"prefetch_beside", {Value(sum), Value(buffer), Value(distance)}};
 }
 
 ScheduleStep sum_block_step(const std::string& rows, const std::string& columns,

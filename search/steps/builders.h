@@ -65,6 +65,10 @@ ScheduleStep register_block_step(const std::string& rows, const std::string& col
 ScheduleStep sum_block_step(const std::string& rows, const std::string& columns,
                             const VectorValues& unit, const std::string& window = "");
 ScheduleStep unroll_registers_step(const VectorValues& unit);
+/// What the strip of `columns` elements beside this one has in the rows that the loop `sum` reads
+/// of a buffer: by the last element of each of its lines, in which it ends wherever it begins.
+ScheduleStep asks_beside_step(const std::string& sum, const std::string& buffer, int64_t columns,
+                              int64_t elements_of_line);
 ScheduleStep interleave_step(const std::string& loop, int64_t factor);
 
 }  // namespace exotune
