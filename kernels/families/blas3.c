@@ -24,7 +24,8 @@ enum {
   kAhead = ${ahead} / (int64_t)sizeof(${real}), /* elements of one beyond which its next strip is asked for while one is read, */
   kAheadRows = ${ahead_rows}, /* rows up to which it then stands as it is, */
   kAheadDepth = ${ahead_depth} < EXO_DEPTH ? ${ahead_depth} / kStep * kStep : kDepth, /* and so much of its depth at a time */
-  kAheadShared = 2048, /* bytes: of rows that share more a second cache holds few, and more than two tiles have them packed */
+  kAheadHeld = ${ahead_held}, /* bytes of a second cache for rows that share its lines, half of it; */
+  kAheadShared = ${ahead_shared}, /* of rows that share more it holds few, and more than two tiles have them packed */
   kWidth = EXO_WIDTH,
   kHeight = EXO_HEIGHT / ${tile_rows} * ${tile_rows},
   kShallow = ${shallow}, /* depth up to which a product mostly writes */
@@ -511,10 +512,10 @@ static inline bool ${p}crowded(int64_t ld, int64_t rows) {
 
 /* Rows that go by at once of a second factor that stands in a far cache, ld apart, and is read by m rows of the first. A strip
  * of rows that do not begin with a line lies in twice as many lines of the nearest cache. Where rows share lines in a second
- * cache, of 512 KB in 8 ways, a half of it holds so many; further tiles read them again. */
+ * cache it holds so many of them; further tiles read them again. */
 static inline int64_t ${p}ahead_depth(int64_t m, int64_t ld) {
   const int64_t shared = ${p}shared(ld), depth = shared < 64 ? kAheadDepth / 2 / kStep * kStep : kAheadDepth;
-  return m <= kTile ? depth : exo_least(depth, exo_most(262144 / shared / kStep * kStep, 8 * kStep));
+  return m <= kTile ? depth : exo_least(depth, exo_most(kAheadHeld / shared / kStep * kStep, 8 * kStep));
 }
 
 /* Is a transposed first factor so large that its columns, of which each step reads a few elements, come from far every time?
