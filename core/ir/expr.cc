@@ -1,6 +1,7 @@
 #include "core/ir/expr.h"
 
 #include <bit>
+#include <cmath>
 
 #include "core/base/diagnostic.h"
 #include "core/base/hashing.h"
@@ -223,6 +224,19 @@ std::optional<int64_t> as_int(const ExprPtr& e) {
   if (const USub* u = e->as<USub>())
     if (auto v = as_int(u->arg); v && *v != INT64_MIN) return -*v;
   return std::nullopt;
+}
+
+std::optional<int64_t> whole_divisor(const BinOp& quotient) {
+  const Const* c = quotient.rhs->as<Const>();
+  const ScalarType type = quotient.rhs->type;
+  if (!c || quotient.op != BinOpKind::kDiv || !is_data(type) || is_float(type)) return std::nullopt;
+  const auto* whole = std::get_if<int64_t>(&c->value);
+  const auto* real = std::get_if<double>(&c->value);
+  const int64_t value = whole                                  ? *whole
+                        : real && std::abs(*real) <= INT32_MAX ? std::llround(*real)
+                                                               : 0;
+  return value >= 1 && (!real || static_cast<double>(value) == *real) ? std::optional(value)
+                                                                      : std::nullopt;
 }
 
 // The bloom first: 64 bits of which a symbol sets one, so that in a program of a few dozen names

@@ -163,6 +163,8 @@ bool mentions(const ExprPtr& e, Sym s);
 /// Are integers (data) divided in `e` by what may be zero, or -1? Where the program does not
 /// evaluate it, no rewrite may: it ends the process.
 bool may_trap(const ExprPtr& e);
+/// The literal, at least 1, by which a quotient of integers (data) divides; else nothing.
+std::optional<int64_t> whole_divisor(const BinOp& quotient);
 void collect_symbols(const ExprPtr& e, std::set<Sym>& into);
 
 // --- rewriting ------------------------------------------------------------------------------

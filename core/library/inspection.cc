@@ -283,6 +283,7 @@ std::string shape_of(const ExprPtr& e) {
   if (const USub* u = e->as<USub>()) return "-(" + shape_of(u->arg) + ")";
   if (const BinOp* o = e->as<BinOp>()) {
     std::string a = shape_of(o->lhs), b = shape_of(o->rhs);
+    if (whole_divisor(*o)) b = "?";
     if ((o->op == BinOpKind::kAdd || o->op == BinOpKind::kMul) && b < a) std::swap(a, b);
     return std::string(name_of(o->op)) + "(" + a + "," + b + ")";
   }

@@ -7,6 +7,10 @@
 
 namespace exotune::internal {
 
+namespace {
+constexpr uint64_t kCastShape = 8;  // next to those below
+}  // namespace
+
 uint64_t expr_shape(const ExprPtr& e) {
   if (is_control(e->type) && !e->as<ReadConfig>()) return 1;
   struct Visitor {
@@ -18,7 +22,7 @@ uint64_t expr_shape(const ExprPtr& e) {
     uint64_t operator()(const USub& n) { return hash_combine(4, expr_shape(n.arg)); }
     uint64_t operator()(const Not&) { return 1; }
     uint64_t operator()(const BinOp& n) {
-      uint64_t a = expr_shape(n.lhs), b = expr_shape(n.rhs);
+      uint64_t a = expr_shape(n.lhs), b = whole_divisor(n) ? kCastShape : expr_shape(n.rhs);
       bool commutes = n.op == BinOpKind::kAdd || n.op == BinOpKind::kMul;
       uint64_t children = commutes ? hash_mix(a) + hash_mix(b) : hash_combine(a, b);
       return hash_combine(5 + 16 * static_cast<uint64_t>(n.op), children);
@@ -31,7 +35,7 @@ uint64_t expr_shape(const ExprPtr& e) {
     uint64_t operator()(const WindowExpr&) { return 6; }
     uint64_t operator()(const StrideExpr&) { return 1; }
     uint64_t operator()(const ReadConfig& n) { return hash_combine(7, hash_bytes(n.field)); }
-    uint64_t operator()(const Cast&) { return 8; }
+    uint64_t operator()(const Cast&) { return kCastShape; }
   };
   return std::visit(Visitor{}, e->node);
 }

@@ -166,6 +166,10 @@ bool Matcher::data(const ExprPtr& a, const ExprPtr& b) {
   if (const BinOp* x = a->as<BinOp>()) {
     const BinOp* y = b->as<BinOp>();
     if (x->op != y->op) return no("an operator differs");
+    // x / 16 against x / i32(d): the literal is the value of d.
+    if (const Cast* divisor = x->rhs->as<Cast>())
+      if (const auto number = whole_divisor(*y); number && x->rhs->type == y->rhs->type)
+        return data(x->lhs, y->lhs) && any(divisor->arg, int_const(*number));
     bool swap = false;
     // Only where shapes cannot tell the two sides apart is there a choice; a * b against load *
     // broadcast has one order that fits. Without this, a sum of eight products would need 2^8
