@@ -140,7 +140,7 @@ ProcPtr with_tiles_of_sums(ProcPtr p, SumNest& nest) {
 struct TileParts {
   ProcPtr proc;
   Path begin, sums, end;
-  Path inner;                 // in `sums`, the loop over i: the loops of the sum are in front
+  Path inner;  // in `sums`, the (next) loop over i: the loops of the sum are in front
   std::vector<Path> columns;  // the loops over j in `sums`
   bool begins = false, ends = false;
 };
@@ -236,10 +236,17 @@ ProcPtr sum_block_one(ProcPtr p, SumNest nest, const VectorUnit& unit, bool read
     share_rows(parts, window);
     return tile_in_vectors(parts.proc, parts, {}, unit, reads_first);
   }
-  SharedTiles shared = stage_shared(p, parts.inner, unit.lanes, unit.memory);
-  parts.inner = shared.rows;
-  parts.columns = {child(parts.inner)};
-  return tile_in_vectors(std::move(shared.proc), parts, shared.loads, unit, reads_first);
+  const int terms = terms_apart(p, parts.inner);
+  std::vector<Path> loads;
+  parts.columns.clear();
+  for (int k = 0; k < terms; ++k) {
+    SharedTiles shared = stage_shared(std::move(p), parts.inner, unit.lanes, unit.memory);
+    p = std::move(shared.proc);
+    loads.insert(loads.end(), shared.loads.begin(), shared.loads.end());
+    parts.columns.push_back(child(shared.rows));
+    parts.inner = sibling(shared.rows, 1);
+  }
+  return tile_in_vectors(std::move(p), parts, loads, unit, reads_first);
 }
 
 }  // namespace

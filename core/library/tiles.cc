@@ -58,12 +58,13 @@ std::vector<const Read*> values_read(const ProcPtr& p, const Path& block) {
   return out;
 }
 
-// What the values of the statements in the loops at `rows` read along the inner one and the outer
-// one does not move.
-std::vector<Read> shared_reads(const ProcPtr& p, const Path& rows) {
+// What the values read along the inner one of the loops at `rows` and the outer one does not move,
+// each once.
+std::vector<Read> shared_of(const ProcPtr& p, const Path& rows,
+                            const std::vector<const Read*>& values) {
   const Sym i = loop_at(p, rows).iter, j = loop_at(p, child(rows)).iter;
   std::vector<Read> out;
-  for (const Read* r : values_read(p, child(child(rows)))) {
+  for (const Read* r : values) {
     const bool moves = std::any_of(r->idx.begin(), r->idx.end(),
                                    [&](const ExprPtr& index) { return mentions(index, i); });
     if (r->idx.empty() || !mentions(r->idx.back(), j) || moves) continue;
@@ -73,13 +74,22 @@ std::vector<Read> shared_reads(const ProcPtr& p, const Path& rows) {
   return out;
 }
 
+// Likewise of all statements in the loops.
+std::vector<Read> shared_reads(const ProcPtr& p, const Path& rows) {
+  return shared_of(p, rows, values_read(p, child(child(rows))));
+}
+
 ProcPtr stage_read(ProcPtr p, const Path& rows, const Read& read, const std::string& name) {
   const Path columns = child(rows);
   const std::vector<const Read*> reads = values_read(p, child(columns));
   if (std::none_of(reads.begin(), reads.end(),
                    [&](const Read* r) { return r->name == read.name && !same_element(*r, read); }))
     return stage_around(p, rows, read.name, name, 1, true);
-  p = bind_expr(p, uses_in(p, child(columns), read), name);
+  const std::vector<Cursor> uses = uses_in(p, child(columns), read);
+  int place = uses.front().path()[columns.size()].index;  // of the first statement that reads it
+  p = bind_expr(p, uses, name);
+  for (; place > 0; --place)  // in front of the others: first the scalar, then what it takes
+    for (int k : {0, 1}) p = reorder_stmts(p, Cursor::block(p, child(columns, place + k - 1), 2));
   const For f = loop_at(p, columns);
   const ExprPtr j = read_var(f.iter, ScalarType::kIndex);
   const bool from_zero = as_int(f.lo) == 0;
@@ -94,6 +104,24 @@ ProcPtr stage_read(ProcPtr p, const Path& rows, const Read& read, const std::str
 }
 
 }  // namespace
+
+int terms_apart(ProcPtr& p, const Path& rows) {
+  const Path body = child(child(rows));
+  const int terms = size_of_block(p, body);
+  std::vector<Read> all;
+  for (int k = 0; k < terms; ++k) {
+    const Reduce* sum = stmt_at(*p, sibling(body, k))->as<Reduce>();
+    if (!sum || sum->name != stmt_at(*p, body)->as<Reduce>()->name) return 1;
+    const std::vector<Read> shared = shared_of(p, rows, data_reads(sum->rhs));
+    const auto known = [&](const Read& r) {
+      return std::any_of(all.begin(), all.end(), [&](const Read& o) { return same_element(o, r); });
+    };
+    if (shared.empty() || std::any_of(shared.begin(), shared.end(), known)) return 1;
+    all.insert(all.end(), shared.begin(), shared.end());
+  }
+  for (int k = terms - 1; k > 0; --k) p = fission(p, Cursor::gap(p, sibling(body, k)), 2);
+  return terms;
+}
 
 SharedTiles stage_shared(ProcPtr p, const Path& rows, int64_t lanes, const MemoryPtr& memory) {
   SharedTiles out{std::move(p), {}, rows};

@@ -20,6 +20,13 @@ ProcPtr stage_around(ProcPtr p, const Path& path, Sym buffer, const std::string&
                      int length = 1, bool keep_last = false, bool accum = false,
                      Touch how = Touch::kAny);
 
+/// for i: for j: { s[i, j] += a * b ; s[i, j] += c * d }
+///   ->  for i: for j: s[i, j] += a * b ; for i: for j: s[i, j] += c * d
+/// where each of several terms that add to one array reads along j what all i share, and no other
+/// term reads it: the vectors of one term at a time are in registers. Gives how many nests there
+/// are now, one behind the other at `rows`.
+[[nodiscard]] int terms_apart(ProcPtr& p, const Path& rows);
+
 /// for i: for j: s  ->  t : T[J] ; for j: t[j] = e ; for i: for j: s[t[j] for e]
 /// for every element e that the statements s read along j, by its last index, and that is the same
 /// for all i (of literal extent). Where s reads the buffer in no other way it is stage_around,

@@ -15,6 +15,35 @@ std::set<int64_t> widths_of_strips(const Target& target) {
   return {2, std::max<int64_t>(1, registers_of(target) / 8)};
 }
 
+// Blocks of whole strips: `vectors` wide each, with `rows` of register tiles that leave no rest.
+struct StripBlock {
+  int64_t vectors = 1, strips = 1, rows = 1;
+  int64_t columns() const { return vectors * strips; }
+  int64_t results() const { return vectors * rows; }
+};
+
+// Those whose tiles fill three quarters of the registers with results, small blocks first (what a
+// square computes for nothing is half of it), and the smallest of the others.
+std::vector<StripBlock> blocks_of_strips(int64_t registers, int64_t lanes) {
+  constexpr size_t kMost = 3;         // of full tiles
+  constexpr int64_t kMostStrips = 4;  // of more the squares are most of a usual triangle
+  std::vector<StripBlock> full, others;
+  for (const int64_t vectors : std::set<int64_t>{2, 3, std::max<int64_t>(1, registers / 8)})
+    for (int64_t strips = 1; strips <= kMostStrips; ++strips) {
+      StripBlock b{vectors, strips, std::max<int64_t>(1, (registers - 1 - vectors) / vectors)};
+      while (b.columns() * lanes % b.rows != 0) --b.rows;
+      (4 * b.results() >= 3 * registers ? full : others).push_back(b);
+    }
+  const auto smaller = [](const StripBlock& a, const StripBlock& b) {
+    return a.columns() < b.columns();
+  };
+  std::stable_sort(full.begin(), full.end(), smaller);
+  std::stable_sort(others.begin(), others.end(), smaller);
+  full.resize(std::min(full.size(), kMost));
+  if (!others.empty()) full.push_back(others.front());
+  return full;
+}
+
 }  // namespace
 
 TriangleCuts::TriangleCuts(const Target& target, ScalarType precision,
@@ -59,12 +88,10 @@ void TriangleCuts::each_block(const Schedule& s, const Path& nest, bool summed,
 bool TriangleCuts::each_of_strips(const Schedule& s, const Path& nest,
                                   const std::map<std::string, int64_t>& sizes,
                                   const Take& take) const {
-  for (const int64_t vectors : widths_of_strips(target_))
-    for (const int64_t strips : {2, 1, 4}) {
-      const int64_t width = vectors * lanes_;
-      const auto cut = triangle_of_strips(s, nest, sizes, strips * width, width);
-      if (cut && !take(*cut, "triangle of strips")) return false;
-    }
+  for (const StripBlock& b : blocks_of_strips(registers_of(target_), lanes_)) {
+    const auto cut = triangle_of_strips(s, nest, sizes, b.columns() * lanes_, b.vectors * lanes_);
+    if (cut && !take(*cut, "triangle of strips")) return false;
+  }
   return true;
 }
 

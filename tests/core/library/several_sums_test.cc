@@ -42,6 +42,13 @@ def gated(x: f32[6, 5], g: f32[5, 10], u: f32[5, 10], h: f32[6, 10]):
             h[i, j] = G * U
 
 @proc
+def rank_two(A: f32[5, 10], B: f32[5, 10], C: f32[6, 8]):
+    for i in seq(0, 6):
+        for j in seq(0, 8):
+            for k in seq(0, 5):
+                C[i, j] += A[k, i] * B[k, j + 2] + B[k, i] * A[k, j + 2]
+
+@proc
 def follows(x: f32[6, 5], g: f32[5, 10], a: f32[6, 10], b: f32[6, 10]):
     for i in seq(0, 6):
         for j in seq(0, 10):
@@ -71,6 +78,16 @@ TEST(SeveralSums, a_complex_product_is_four_fused_operations_of_two_operands) {
   EXPECT_EQ(count(text, "subtract("), 2) << text;
   EXPECT_EQ(count(text, "load(Br_reg"), 1) << text;
   EXPECT_EQ(count(text, "load(Bi_reg"), 1) << text;
+}
+
+// A diagonal tile of a symmetric rank-2k update: what one term reads along j another reads along i.
+TEST(SeveralSums, terms_that_read_an_array_along_rows_and_along_columns) {
+  const FourLanes machine(kKernels);
+  const ProcPtr p = machine.find("rank_two"), q = tiled(machine, "rank_two");
+  const std::string text = str(*q);
+  expect_same_result(p, q, text);
+  EXPECT_EQ(count(text, "load(A_reg"), 1) << text;
+  EXPECT_EQ(count(text, "load(B_reg"), 1) << text;
 }
 
 TEST(SeveralSums, begin_and_end_together) {
