@@ -101,7 +101,7 @@ std::string wrapper_text(const Target& target, const Proc& p) {
     const std::string name = a.name.name(), type = name_of(a.type.scalar);
     if (is_control(a.type.scalar)) {
       add(formals, name + ": " + type);
-      asserts += "    assert 0 <= " + name + " and " + name + " <= 40\n";
+      asserts += "    assert 1 <= " + name + " and " + name + " <= 40\n";  // a divisor, maybe
       add(call, name);
     } else if (!a.type.is_tensor()) {
       add(formals, name + ": " + type);

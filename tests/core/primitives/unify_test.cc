@@ -427,6 +427,29 @@ def f(A: f32[4], B: f32[4]):
   EXPECT_NE(w.refusal("for j in _: _"), "");
 }
 
+// x / 16 against x / i32(d): a formal that the callee divides by is the literal.
+TEST(Unify, a_divisor_in_the_program_is_a_formal_in_the_callee) {
+  const std::string op = R"(
+@proc
+def op(d: index, n: size, x: [i32][n], y: [i32][n]):
+    assert 1 <= d and d <= 1000
+    for i in seq(0, n):
+        y[i] = x[i] / i32(d)
+)";
+  const auto divided = [&](const std::string& value, const std::string& type = "i32") {
+    return world(op + "@proc\ndef f(N: size, A: " + type + "[N], B: " + type +
+                 "[N], c: i32):\n    for i in seq(0, N):\n        B[i] = " + value + "\n");
+  };
+  const World w = divided("A[i] / 16");
+  const ProcPtr q = w.replaced("for i in _: _");
+  EXPECT_TRUE(contains(str(*q), "op(16, N, A[0:N], B[0:N])")) << str(*q);
+  expect_same_meaning(w.caller(), q, kSmall);
+  EXPECT_EQ(refused([&] { (void)divided("A[i] / 1000").replaced("for i in _: _"); }), "");
+  for (const char* value : {"A[i] / 1001", "A[i] / -2", "A[i] / c", "16 / A[i]", "A[i] * 16"})
+    EXPECT_NE(divided(value).refusal("for i in _: _"), "") << value;
+  EXPECT_NE(divided("A[i] / 16.0", "f32").refusal("for i in _: _"), "");
+}
+
 TEST(Unify, local_buffers_need_the_same_memory_precision_and_shape) {
   const char* const op = R"(
 @proc
