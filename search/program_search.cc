@@ -390,6 +390,11 @@ class ProgramSearch::Impl {
     // What a cut for the caches leaves beside its pieces is the same nest once more, smaller:
     // without time of its own it would stay as written, which takes as long as the pieces.
     const Deadline all = until_.structures;
+    // Wholes of a part are put together while it is solved: not in the time in which wholes of the
+    // program are.
+    constexpr double kForParts = 1.0 / 3;  // of what is left to put together
+    const double together = std::max(0.0, until_.whole.left() - all.left());
+    const Within inner(until_.whole, until_.whole.within(all.left() + kForParts * together));
     double left = std::accumulate(here.shares.begin(), here.shares.end(), 0.0);
     for (const size_t k : by_share) {
       if (here.shares[k] < left) until_.structures = all.within(all.left() * here.shares[k] / left);

@@ -1,6 +1,7 @@
 #include "core/analysis/touched_names.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -20,6 +21,7 @@ class TouchedNames {
   }
   // False: something here is said by more than names.
   bool plain() const { return plain_; }
+  const std::unordered_set<Sym>& written() const { return written_; }
   bool writes_none_of(const TouchedNames& other) const {
     return std::none_of(written_.begin(), written_.end(), [&](Sym s) { return other.touches(s); });
   }
@@ -165,6 +167,72 @@ bool iterations_touch_apart(const Scope& scope, const For& loop, size_t split) {
   after.add(loop.body, split, loop.body.size() - split);
   return after.plain() && before.writes_apart_of(after, loop.iter) &&
          after.writes_apart_of(before, loop.iter);
+}
+
+namespace {
+
+bool covers(const WindowExpr& w, const Scope& scope) {
+  const Binding* buffer = scope.find(w.name);
+  if (!buffer || !buffer->type || buffer->window) return false;
+  const std::vector<ExprPtr>& shape = buffer->type->shape;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (w.access[d].is_point() || as_int(w.access[d].lo) != 0 || !as_int(shape[d]) ||
+        as_int(w.access[d].hi) != as_int(shape[d]))
+      return false;
+  return true;
+}
+
+// The buffers of which the statement reads or writes all elements: scalars, and what calls are
+// passed whole.
+std::vector<Sym> touched_whole(const StmtPtr& s, const Scope& scope) {
+  std::vector<Sym> out;
+  const auto read = [&](const ExprPtr& e) {
+    const Read* r = e->as<Read>();
+    if (r && r->idx.empty() && is_data(e->type)) out.push_back(r->name);
+    const WindowExpr* w = e->as<WindowExpr>();
+    if (w && covers(*w, scope)) out.push_back(w->name);
+  };
+  if (const Assign* a = s->as<Assign>(); a && a->idx.empty()) out.push_back(a->name);
+  for_each_expr(Block{s}, read);
+  for (Sym& name : out) name = scope.root_of(name);
+  return out;
+}
+
+}  // namespace
+
+std::vector<int> not_rewritten(const Proc& p, const Path& loop, const std::vector<int>& places) {
+  const Block& body = body_of(*stmt_at(p, loop));
+  Path first = loop;
+  first.push_back({Child::kBody, 0});
+  Scope scope(p, first);
+  for (const StmtPtr& s : body) scope.push(*s);
+  std::unordered_set<Sym> written;  // by what stays
+  const auto stays = [&](size_t k) {
+    TouchedNames names(scope);
+    names.add(body, k, 1);
+    written.insert(names.written().begin(), names.written().end());
+  };
+  std::vector<int> out = places;
+  for (size_t k = 0, next = 0; k < body.size(); ++k)
+    if (next < places.size() && places[next] == static_cast<int>(k))
+      ++next;
+    else
+      stays(k);
+  std::map<int, std::vector<Sym>> whole;
+  for (const int k : places) whole[k] = touched_whole(body[static_cast<size_t>(k)], scope);
+  const auto rewritten = [&](int k) {
+    return std::any_of(whole[k].begin(), whole[k].end(),
+                       [&](Sym s) { return written.count(s) != 0; });
+  };
+  for (auto it = out.begin(); it != out.end();)
+    if (rewritten(*it)) {
+      stays(static_cast<size_t>(*it));
+      out.erase(it);
+      it = out.begin();
+    } else {
+      ++it;
+    }
+  return out;
 }
 
 }  // namespace exotune

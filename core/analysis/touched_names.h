@@ -18,4 +18,10 @@ bool touch_apart(const Scope& scope, const Block& block, size_t first, size_t na
 /// passed: false then. `scope` is that of the body. Cost: linear in the statements.
 bool iterations_touch_apart(const Scope& scope, const For& loop, size_t split);
 
+/// Of the statements at `places` of the loop's body, those that may be the same in every iteration
+/// as far as names say: no statement that stays writes a buffer that they read or write whole (a
+/// scalar, a register passed with all its elements). Cost: linear in the body for each that drops
+/// out; saves whoever moves statements out of loops a proof for each that cannot go.
+std::vector<int> not_rewritten(const Proc& p, const Path& loop, const std::vector<int>& places);
+
 }  // namespace exotune

@@ -1,5 +1,6 @@
 #include "core/library/hoisting.h"
 
+#include "core/analysis/touched_names.h"
 #include "core/library/inspection.h"
 
 namespace exotune {
@@ -18,6 +19,7 @@ class Hoisting {
     std::vector<int> places;
     for (int k = 0; k < size(p_); ++k)
       if (is_unchanging<Call>(k) || is_unchanging<Assign>(k)) places.push_back(k);
+    places = not_rewritten(*p_, loop_, places);
     // Whoever leaves, the loop keeps a statement.
     if (static_cast<int>(places.size()) == size(p_)) places.pop_back();
     (void)take(places);

@@ -169,5 +169,41 @@ def f(a: f32[8], b: f32[8]):
   EXPECT_TRUE(carries_nothing(10));
 }
 
+// Which of these statements of the first loop's body may be the same in every iteration.
+std::vector<int> same(const std::string& text, const std::vector<int>& places) {
+  return not_rewritten(*parse(text), {{Child::kBody, 2}}, places);
+}
+
+TEST(TouchedNames, what_others_write_whole_is_not_the_same_in_every_iteration) {
+  const char* const text = R"(
+@proc
+def fill(dst: [f32][4], v: f32):
+    for i in seq(0, 4):
+        dst[i] = v
+
+@proc
+def copy(dst: [f32][4], src: [f32][4]):
+    for i in seq(0, 4):
+        dst[i] = src[i]
+
+@proc
+def f(x: f32[4], y: f32[8], s: f32):
+    r: f32[4]
+    t: f32[4]
+    for k in seq(0, 8):
+        fill(r[0:4], s)
+        copy(t[0:4], x[0:4])
+        copy(x[0:4], t[0:4])
+        fill(y[0:4], s)
+        y[4] += r[0]
+        s = y[0]
+)";
+  // 1 and 2 keep each other: neither stays by itself. 0 and 3 read what 5 writes; 3 and 4 write
+  // different elements, which only a proof can tell.
+  EXPECT_EQ(same(text, {0, 1, 2, 3}), (std::vector<int>{1, 2}));
+  EXPECT_EQ(same(text, {0, 1, 3}), std::vector<int>{}) << "2 stays, and writes what 1 reads whole";
+  EXPECT_EQ(same(text, {3, 5}), (std::vector<int>{3, 5})) << "5 reads elements of y: not names";
+}
+
 }  // namespace
 }  // namespace exotune
