@@ -147,12 +147,12 @@ Block with_expr_at(const Proc& p, const Path& path, const ExprPtr& e) {
 }
 
 namespace {
-// Calls f(entry) for every name visible at `path`, outermost first.
+// Calls f(name, entry) for every name visible at `path`, outermost first; `entry()` makes its
+// entry, which copies a type.
 template <class F>
 void visit_scope(const Proc& p, const Path& path, const F& f) {
-  for (const Arg& a : p.args) f(ScopeEntry{a.name, a.type, a.mem, nullptr});
+  for (const Arg& a : p.args) f(a.name, [&] { return ScopeEntry{a.name, a.type, a.mem, nullptr}; });
   const Block* block = &p.body;
-  std::vector<ScopeEntry> seen;
   Path at = stmt_part(path);
   for (size_t d = 0; d < at.size(); ++d) {
     // In each block on the way only what stands before the path: declarations are seen from there
@@ -160,15 +160,19 @@ void visit_scope(const Proc& p, const Path& path, const F& f) {
     size_t upto = std::min(static_cast<size_t>(std::max(at[d].index, 0)), block->size());
     for (size_t k = 0; k < upto; ++k) {
       const Stmt& s = *(*block)[k];
-      if (const Alloc* a = s.as<Alloc>()) f(ScopeEntry{a->name, a->type, a->mem, nullptr});
-      if (const WindowStmt* w = s.as<WindowStmt>()) f(ScopeEntry{w->name, w->type, nullptr, w});
+      if (const Alloc* a = s.as<Alloc>())
+        f(a->name, [&] { return ScopeEntry{a->name, a->type, a->mem, nullptr}; });
+      if (const WindowStmt* w = s.as<WindowStmt>())
+        f(w->name, [&] { return ScopeEntry{w->name, w->type, nullptr, w}; });
     }
     // At the end of the path: the statement itself declares nothing for itself.
     if (d + 1 == at.size() || !in_range(at[d].index, block->size())) break;
     const Stmt& s = *(*block)[static_cast<size_t>(at[d].index)];
     if (const For* l = s.as<For>())
       // Inside the loop, the iterator; its bounds do not see it.
-      f(ScopeEntry{l->iter, Type{ScalarType::kIndex, {}, false}, nullptr, nullptr});
+      f(l->iter, [&] {
+        return ScopeEntry{l->iter, Type{ScalarType::kIndex, {}, false}, nullptr, nullptr};
+      });
     block = &child_block(s, at[d + 1].child);
   }
 }
@@ -177,7 +181,8 @@ void visit_scope(const Proc& p, const Path& path, const F& f) {
 std::vector<ScopeEntry> scope_at(const Proc& p, const Path& path) {
   std::vector<ScopeEntry> out;
   // A window lies where its source does, which was declared before it.
-  visit_scope(p, path, [&](ScopeEntry e) {
+  visit_scope(p, path, [&](Sym, const auto& entry) {
+    ScopeEntry e = entry();
     if (e.window)
       for (const ScopeEntry& o : out)
         if (o.name == e.window->rhs->as<WindowExpr>()->name) e.mem = o.mem;
@@ -189,8 +194,8 @@ std::vector<ScopeEntry> scope_at(const Proc& p, const Path& path) {
 std::optional<ScopeEntry> lookup(const Proc& p, const Path& path, Sym s) {
   std::optional<ScopeEntry> found;
   // Symbols are unique: the last is the only one.
-  visit_scope(p, path, [&](ScopeEntry e) {
-    if (e.name == s) found = std::move(e);
+  visit_scope(p, path, [&](Sym name, const auto& entry) {
+    if (name == s) found = entry();
   });
   if (found && found->window)
     if (auto source = lookup(p, path, found->window->rhs->as<WindowExpr>()->name))
