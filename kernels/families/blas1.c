@@ -40,22 +40,23 @@ EXO_OTHERS void ${p}axpy_others(int64_t n, ${real} alpha, const ${real}* x, int6
     K(${p}axpy_any)(n, &alpha, IN(x, n, incx), OUT(y, n, incy));
   }
 }
-EXO_VECTORS void ${p}axpy_vectors(int64_t n, ${real} alpha, const ${real}* x, ${real}* y) {
+EXO_HERE void ${p}axpy_vectors(int64_t n, ${real} alpha, const ${real}* x, ${real}* y) {
   H(${p}axpy)(n, &alpha, IN(x, n, 1), OUT(y, n, 1));
 }
 EXO_FEW void ${p}axpy_body(int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
-  if (alpha == 0) return;
-  if (incx == 1 && incy == 1 && EXO_BETWEEN(2, n, kAligned)) {
-    ${p}axpy_vectors(n, alpha, x, y);
-    return;
+  if (exo_zero(alpha)) return;
+  if (incx == 1 && incy == 1) {
+    if (EXO_BETWEEN(2, n, kAligned)) {
+      ${p}axpy_vectors(n, alpha, x, y);
+      return;
+    }
+    if (EXO_BETWEEN(0, n, 3)) {
+      y[0] += alpha * x[0];
+      if (n == 2) y[1] += alpha * x[1];
+      return;
+    }
   }
-  if (n <= 0) return;
-  if (n > 2 || incx != 1 || incy != 1) {
-    ${p}axpy_others(n, alpha, x, incx, y, incy);
-    return;
-  }
-  y[0] += alpha * x[0];
-  if (n == 2) y[1] += alpha * x[1];
+  if (n > 0) ${p}axpy_others(n, alpha, x, incx, y, incy);
 }
 
 EXO_OTHERS ${real} ${p}dot_others(int64_t n, const ${real}* x, int64_t incx, const ${real}* y,
@@ -73,16 +74,18 @@ EXO_OTHERS ${real} ${p}dot_others(int64_t n, const ${real}* x, int64_t incx, con
   }
   return result;
 }
-EXO_VECTORS ${real} ${p}dot_vectors(int64_t n, const ${real}* x, const ${real}* y) {
+EXO_HERE ${real} ${p}dot_vectors(int64_t n, const ${real}* x, const ${real}* y) {
   ${real} result;
   H(${p}dot)(n, IN(x, n, 1), IN(y, n, 1), &result);
   return result;
 }
 EXO_FEW ${real} ${p}dot_body(int64_t n, const ${real}* x, int64_t incx, const ${real}* y, int64_t incy) {
-  if (incx == 1 && incy == 1 && EXO_BETWEEN(2, n, kAligned)) return ${p}dot_vectors(n, x, y);
-  if (n <= 0) return 0;
-  if (n > 2 || incx != 1 || incy != 1) return ${p}dot_others(n, x, incx, y, incy);
-  return n == 1 ? x[0] * y[0] : x[0] * y[0] + x[1] * y[1];
+  if (incx == 1 && incy == 1) {
+    if (EXO_BETWEEN(2, n, kAligned)) return ${p}dot_vectors(n, x, y);
+    if (n == 1) return x[0] * y[0];
+    if (n == 2) return x[0] * y[0] + x[1] * y[1];
+  }
+  return n <= 0 ? 0 : ${p}dot_others(n, x, incx, y, incy);
 }
 
 EXO_OTHERS void ${p}scal_others(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
@@ -93,21 +96,22 @@ EXO_OTHERS void ${p}scal_others(int64_t n, ${real} alpha, ${real}* x, int64_t in
     K(${p}scal_any)(n, &alpha, OUT(x, n, incx));
   }
 }
-EXO_VECTORS void ${p}scal_vectors(int64_t n, ${real} alpha, ${real}* x) {
+EXO_HERE void ${p}scal_vectors(int64_t n, ${real} alpha, ${real}* x) {
   H(${p}scal)(n, &alpha, OUT(x, n, 1));
 }
 EXO_FEW void ${p}scal_body(int64_t n, ${real} alpha, ${real}* x, int64_t incx) {
-  if (incx == 1 && EXO_BETWEEN(2, n, kAlignedAlone)) {
-    ${p}scal_vectors(n, alpha, x);
-    return;
+  if (incx == 1) {
+    if (EXO_BETWEEN(2, n, kAlignedAlone)) {
+      ${p}scal_vectors(n, alpha, x);
+      return;
+    }
+    if (EXO_BETWEEN(0, n, 3)) {
+      x[0] *= alpha;
+      if (n == 2) x[1] *= alpha;
+      return;
+    }
   }
-  if (n <= 0 || incx <= 0) return;
-  if (n > 2 || incx != 1) {
-    ${p}scal_others(n, alpha, x, incx);
-    return;
-  }
-  x[0] *= alpha;
-  if (n == 2) x[1] *= alpha;
+  if (n > 0 && incx > 0) ${p}scal_others(n, alpha, x, incx);
 }
 
 EXO_OTHERS void ${p}copy_others(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
@@ -122,21 +126,22 @@ EXO_OTHERS void ${p}copy_others(int64_t n, const ${real}* x, int64_t incx, ${rea
     K(${p}copy_any)(n, IN(x, n, incx), OUT(y, n, incy));
   }
 }
-EXO_VECTORS void ${p}copy_vectors(int64_t n, const ${real}* x, ${real}* y) {
+EXO_HERE void ${p}copy_vectors(int64_t n, const ${real}* x, ${real}* y) {
   H(${p}copy)(n, IN(x, n, 1), OUT(y, n, 1));
 }
 EXO_FEW void ${p}copy_body(int64_t n, const ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
-  if (incx == 1 && incy == 1 && EXO_BETWEEN(2, n, kAligned)) {
-    ${p}copy_vectors(n, x, y);
-    return;
+  if (incx == 1 && incy == 1) {
+    if (EXO_BETWEEN(2, n, kAligned)) {
+      ${p}copy_vectors(n, x, y);
+      return;
+    }
+    if (EXO_BETWEEN(0, n, 3)) {
+      y[0] = x[0];
+      if (n == 2) y[1] = x[1];
+      return;
+    }
   }
-  if (n <= 0) return;
-  if (n > 2 || incx != 1 || incy != 1) {
-    ${p}copy_others(n, x, incx, y, incy);
-    return;
-  }
-  y[0] = x[0];
-  if (n == 2) y[1] = x[1];
+  if (n > 0) ${p}copy_others(n, x, incx, y, incy);
 }
 
 EXO_OTHERS void ${p}swap_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
@@ -155,7 +160,7 @@ EXO_OTHERS void ${p}swap_others(int64_t n, ${real}* x, int64_t incx, ${real}* y,
     K(${p}swap_any)(n, OUT(x, n, incx), OUT(y, n, incy));
   }
 }
-EXO_VECTORS void ${p}swap_vectors(int64_t n, ${real}* x, ${real}* y) {
+EXO_HERE void ${p}swap_vectors(int64_t n, ${real}* x, ${real}* y) {
   H(${p}swap)(n, OUT(x, n, 1), OUT(y, n, 1));
 }
 EXO_FEW void ${p}swap_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy) {
@@ -191,16 +196,18 @@ EXO_OTHERS ${real} ${p}asum_others(int64_t n, const ${real}* x, int64_t incx) {
   }
   return result;
 }
-EXO_VECTORS ${real} ${p}asum_vectors(int64_t n, const ${real}* x) {
+EXO_HERE ${real} ${p}asum_vectors(int64_t n, const ${real}* x) {
   ${real} result;
   H(${p}asum)(n, IN(x, n, 1), &result);
   return result;
 }
 EXO_FEW ${real} ${p}asum_body(int64_t n, const ${real}* x, int64_t incx) {
-  if (incx == 1 && EXO_BETWEEN(2, n, kAlignedSums)) return ${p}asum_vectors(n, x);
-  if (n <= 0 || incx <= 0) return 0;
-  if (n > 2 || incx != 1) return ${p}asum_others(n, x, incx);
-  return n == 1 ? ${fabs}(x[0]) : ${fabs}(x[0]) + ${fabs}(x[1]);
+  if (incx == 1) {
+    if (EXO_BETWEEN(2, n, kAlignedSums)) return ${p}asum_vectors(n, x);
+    if (n == 1) return ${fabs}(x[0]);
+    if (n == 2) return ${fabs}(x[0]) + ${fabs}(x[1]);
+  }
+  return n <= 0 || incx <= 0 ? 0 : ${p}asum_others(n, x, incx);
 }
 
 /* By hand: the sum of squares is the kernel's; where it left the range in which squares keep their
@@ -229,19 +236,20 @@ EXO_OTHERS ${real} ${p}nrm2_others(int64_t n, const ${real}* x, int64_t incx) {
     K(${p}sumsq_any)(n, IN(x, n, incx), &sum);
   return sum > ${safe_low} && sum < ${safe_high} ? ${sqrt}(sum) : ${p}wide_nrm2(n, x, incx);
 }
-EXO_VECTORS ${real} ${p}nrm2_vectors(int64_t n, const ${real}* x) {
+EXO_HERE ${real} ${p}nrm2_vectors(int64_t n, const ${real}* x) {
   ${real} sum;
   H(${p}sumsq)(n, IN(x, n, 1), &sum);
   return sum > ${safe_low} && sum < ${safe_high} ? ${sqrt}(sum) : ${p}wide_nrm2(n, x, 1);
 }
 EXO_FEW ${real} ${p}nrm2_body(int64_t n, const ${real}* x, int64_t incx) {
   if (incx == 1 && EXO_BETWEEN(2, n, kAlignedSums)) return ${p}nrm2_vectors(n, x);
+  if (n == 1) return ${fabs}(x[0]);
   if (n <= 0) return 0;
   if (n == 2 && incx == 1) {
     const ${real} sum = x[0] * x[0] + x[1] * x[1];
     if (sum > ${safe_low} && sum < ${safe_high}) return ${sqrt}(sum);
   }
-  return n == 1 ? ${fabs}(x[0]) : ${p}nrm2_others(n, x, incx);
+  return ${p}nrm2_others(n, x, incx);
 }
 
 /* By hand: the greatest |x| in lanes of its own, then the first place that has it. A comparison with
@@ -411,7 +419,7 @@ EXO_OTHERS void ${p}rot_others(int64_t n, ${real}* x, int64_t incx, ${real}* y, 
     K(${p}rot_any)(n, OUT(x, n, incx), OUT(y, n, incy), &c, &s);
   }
 }
-EXO_VECTORS void ${p}rot_vectors(int64_t n, ${real}* x, ${real}* y, ${real} c, ${real} s) {
+EXO_HERE void ${p}rot_vectors(int64_t n, ${real}* x, ${real}* y, ${real} c, ${real} s) {
   H(${p}rot)(n, OUT(x, n, 1), OUT(y, n, 1), &c, &s);
 }
 EXO_FEW void ${p}rot_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy, ${real} c, ${real} s) {
@@ -447,7 +455,7 @@ EXO_OTHERS void ${p}rotm_others(int64_t n, ${real}* x, int64_t incx, ${real}* y,
     K(${p}rotm_any)(n, OUT(x, n, incx), OUT(y, n, incy), &h11, &h21, &h12, &h22);
   }
 }
-EXO_VECTORS void ${p}rotm_vectors(int64_t n, ${real}* x, ${real}* y, ${real} h11, ${real} h21, ${real} h12,
+EXO_HERE void ${p}rotm_vectors(int64_t n, ${real}* x, ${real}* y, ${real} h11, ${real} h21, ${real} h12,
                                   ${real} h22) {
   H(${p}rotm)(n, OUT(x, n, 1), OUT(y, n, 1), &h11, &h21, &h12, &h22);
 }
@@ -458,20 +466,26 @@ EXO_FEW void ${p}rotm_one(${real}* x, ${real}* y, ${real} h11, ${real} h21, ${re
 }
 EXO_FEW void ${p}rotm_body(int64_t n, ${real}* x, int64_t incx, ${real}* y, int64_t incy,
                                 const ${real}* P) {
-  if (n <= 0 || P[0] == -2) return;
+  if (n <= 0) return;
+  const bool given = exo_same(P[0], (${real})-1); /* all four */
+  if (!given && P[0] == -2) return;
   ${real} h11 = P[1], h21 = P[2], h12 = P[3], h22 = P[4];
-  if (P[0] == 0) h11 = h22 = 1;
-  if (P[0] == 1) h12 = 1, h21 = -1;
-  if (incx == 1 && incy == 1 && EXO_BETWEEN(2, n, kAligned)) {
-    ${p}rotm_vectors(n, x, y, h11, h21, h12, h22);
-    return;
+  if (!given) {
+    if (P[0] == 0) h11 = h22 = 1;
+    if (P[0] == 1) h12 = 1, h21 = -1;
   }
-  if (n > 2 || incx != 1 || incy != 1) {
-    ${p}rotm_others(n, x, incx, y, incy, h11, h21, h12, h22);
-    return;
+  if (incx == 1 && incy == 1) {
+    if (EXO_BETWEEN(2, n, kAligned)) {
+      ${p}rotm_vectors(n, x, y, h11, h21, h12, h22);
+      return;
+    }
+    if (n <= 2) {
+      ${p}rotm_one(x, y, h11, h21, h12, h22);
+      if (n == 2) ${p}rotm_one(x + 1, y + 1, h11, h21, h12, h22);
+      return;
+    }
   }
-  ${p}rotm_one(x, y, h11, h21, h12, h22);
-  if (n == 2) ${p}rotm_one(x + 1, y + 1, h11, h21, h12, h22);
+  ${p}rotm_others(n, x, incx, y, incy, h11, h21, h12, h22);
 }
 
 /* By hand: c and s with (c s; -s c) (a b)' = (r 0)', scaled so that no square overflows. */

@@ -152,8 +152,8 @@ EXO_OTHERS void ${p}gemv_some(bool row, bool trans, int64_t m, int64_t n, ${real
 static inline void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
                                  int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
                                  int64_t incy) {
-  if (m == 0 || n == 0 || (alpha == 0 && beta == 1)) return;
-  if (m > kFewRows || n > kFewRows || incx != 1 || incy != 1 || beta != 1) {
+  if (m == 0 || n == 0 || (exo_zero(alpha) && exo_same(beta, (${real})1))) return;
+  if (m > kFewRows || n > kFewRows || incx != 1 || incy != 1 || !exo_same(beta, (${real})1)) {
     ${p}gemv_some(row, trans, m, n, alpha, A, lda, x, incx, beta, y, incy);
     return;
   }
@@ -224,7 +224,7 @@ EXO_OTHERS void ${p}ger_some(bool row, int64_t m, int64_t n, ${real} alpha, cons
 }
 static inline void ${p}ger_body(bool row, int64_t m, int64_t n, ${real} alpha, const ${real}* x,
                                 int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
-  if (m == 0 || n == 0 || alpha == 0) return;
+  if (m == 0 || n == 0 || exo_zero(alpha)) return;
   if (m > kFewRows || n > kFewRows || incx != 1 || incy != 1) {
     ${p}ger_some(row, m, n, alpha, x, incx, y, incy, A, lda);
     return;
@@ -292,8 +292,8 @@ EXO_OTHERS void ${p}symv_some(bool row, bool upper, int64_t n, ${real} alpha, co
 static inline void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* A,
                                  int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
                                  int64_t incy) {
-  if (n == 0 || (alpha == 0 && beta == 1)) return;
-  if (n > kFewRows || incx != 1 || incy != 1 || beta != 1) {
+  if (n == 0 || (exo_zero(alpha) && exo_same(beta, (${real})1))) return;
+  if (n > kFewRows || incx != 1 || incy != 1 || !exo_same(beta, (${real})1)) {
     ${p}symv_some(row, upper, n, alpha, A, lda, x, incx, beta, y, incy);
     return;
   }
@@ -334,7 +334,7 @@ EXO_OTHERS void ${p}syr_some(bool row, bool upper, int64_t n, ${real} alpha, con
     H(${p}syr_l)(n, &alpha, IN(x, n, 1), OUT2(A, lda));
 }
 static inline void ${p}syr_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* A, int64_t lda) {
-  if (n == 0 || alpha == 0) return;
+  if (n == 0 || exo_zero(alpha)) return;
   if (n > kFewRows || incx != 1) {
     ${p}syr_some(row, upper, n, alpha, x, incx, A, lda);
     return;
@@ -377,7 +377,7 @@ EXO_OTHERS void ${p}syr2_some(bool row, bool upper, int64_t n, ${real} alpha, co
     H(${p}syr2_l)(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda));
 }
 static inline void ${p}syr2_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
-  if (n == 0 || alpha == 0) return;
+  if (n == 0 || exo_zero(alpha)) return;
   if (n > kFewRows || incx != 1 || incy != 1) {
     ${p}syr2_some(row, upper, n, alpha, x, incx, y, incy, A, lda);
     return;

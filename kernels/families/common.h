@@ -16,11 +16,29 @@
 /* One or two elements are taken where the entry begins and nothing is saved yet. */
 #define EXO_FEW static inline __attribute__((always_inline))
 #define EXO_VECTORS static __attribute__((noinline, flatten))
+/* What saves no registers stands in the entry itself: each jump that is taken costs as much as adding a vector. */
+#define EXO_HERE static inline __attribute__((always_inline, flatten))
 #define EXO_OTHERS static __attribute__((noinline))
 #define EXO_RARE(condition) __builtin_expect(!!(condition), 0)
 
 /* few < n < most, in one comparison: what is asked first is what most calls are. */
 #define EXO_BETWEEN(few, n, most) ((uint64_t)(n) - (few) - 1 < (uint64_t)(most) - (few) - 1)
+
+/* Is a number zero, or the same as a constant that is not? Of their bits: what is not ordered need not be asked for, which is
+ * another jump, and one that mostly is taken. */
+#define exo_bits(x) _Generic((x), float: exo_bits_of_float, double: exo_bits_of_double)(x)
+#define exo_zero(x) (exo_bits(x) << 1 == 0)
+#define exo_same(x, constant) (exo_bits(x) == exo_bits(constant))
+static inline uint32_t exo_bits_of_float(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
+static inline uint64_t exo_bits_of_double(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  return bits;
+}
 
 /* Elements of a vector that are brought into one piece at a time, on the stack. */
 enum { kPiece = 512 };
