@@ -319,6 +319,16 @@ static inline int64_t ${p}greatest_block(const ${real}* x, int64_t q, int64_t bl
 }
 
 /* One by one: few elements, and those that are apart. Places count from 0 in C, from 1 in Fortran. */
+static inline int64_t ${p}first_of_few(int64_t n, const ${real}* x, int64_t first) {
+  int64_t best = 0;
+  ${real} most = ${fabs}(x[0]);
+${few}
+  for (int64_t i = 1; i < n; ++i) {
+    const ${real} a = ${fabs}(x[i]);
+    if (a > most) most = a, best = i;
+  }
+  return best + first;
+}
 static inline int64_t ${p}first_greatest(int64_t n, const ${real}* x, int64_t incx, int64_t first) {
   int64_t best = 0;
   ${real} most = ${fabs}(x[0]);
@@ -331,7 +341,7 @@ static inline int64_t ${p}first_greatest(int64_t n, const ${real}* x, int64_t in
 
 /* A few: at most `count` vectors, which overlap and are all read at once. First the greatest, then where in each lane it
  * is first, and the first of these. Floats are compared as their bits, which is as right for magnitudes and sooner. */
-enum { kOnes = k${P}Vector > 4 ? 8 : 16, kAmongFours = 16, kAmongVectors = 4 * k${P}Vector }; /* four lanes of doubles do not pay for themselves */
+enum { kOnes = k${P}Vector > 4 ? 8 : 16, kAmongFours = 16, kAmongVectors = 4 * k${P}Vector, kAmongMore = 6 * k${P}Vector }; /* four lanes of doubles do not pay for themselves */
 #define EXO_FOLD(lane, width, x)                    \
   for (int half = (width) / 2; half > 0; half /= 2) \
     for (int l = 0; l < half; ++l) lane[l] = lane[l + half] x lane[l] ? lane[l + half] : lane[l];
@@ -353,7 +363,7 @@ enum { kOnes = k${P}Vector > 4 ? 8 : 16, kAmongFours = 16, kAmongVectors = 4 * k
     }                                                                                              \
     memcpy(lane, &greatest, sizeof lane);                                                          \
     EXO_FOLD(lane, width, >)                                                                       \
-    there place = (there){0} + kAmongVectors, own;                                                 \
+    there place = (there){0} + kAmongMore, own;                                                    \
     for (int k = (count)-1; k >= 0; --k) {                                                         \
       const there from = (there){0} + (__typeof__(own[0]))exo_least(k * (width), n - (width));     \
       place = EXO_CHOSEN(v[k] == lane[0], from, place);                                            \
@@ -367,12 +377,14 @@ enum { kOnes = k${P}Vector > 4 ? 8 : 16, kAmongFours = 16, kAmongVectors = 4 * k
   }
 EXO_AMONG(${p}greatest_of_fours, 4, kAmongFours / 4)
 EXO_AMONG(${p}greatest_of_vectors, k${P}Vector, kAmongVectors / k${P}Vector)
+EXO_AMONG(${p}greatest_of_more, k${P}Vector, kAmongMore / k${P}Vector)
 #undef EXO_AMONG
 #undef EXO_CHOSEN
 #undef EXO_FOLD
 
 EXO_OTHERS int64_t i${p}amax_others(int64_t n, const ${real}* x, int64_t incx, int64_t first) {
   if (incx != 1) return ${p}first_greatest(n, x, incx, first);
+  if (k${P}Vector > 4 && n <= kAmongMore) return ${p}greatest_of_more(n, x, first);
   const int64_t block = 1024;
   const int64_t q = ${p}stream(n);
   int64_t best = 0;
@@ -396,7 +408,7 @@ EXO_OTHERS int64_t i${p}amax_others(int64_t n, const ${real}* x, int64_t incx, i
 EXO_STRAIGHT int64_t i${p}amax_body(int64_t n, const ${real}* x, int64_t incx, int64_t first) {
   if (n <= 0 || incx <= 0) return 0;
   if (x[0] != x[0]) return first;
-  if (incx == 1 && n <= kOnes) return ${p}first_greatest(n, x, 1, first);
+  if (incx == 1 && n <= kOnes) return ${p}first_of_few(n, x, first);
   if (incx == 1 && n <= kAmongFours) return ${p}greatest_of_fours(n, x, first);
   if (incx == 1 && n <= kAmongVectors) return ${p}greatest_of_vectors(n, x, first);
   return i${p}amax_others(n, x, incx, first);
