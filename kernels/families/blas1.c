@@ -349,7 +349,7 @@ enum { kOnes = k${P}Vector > 4 ? 8 : 16, kAmongFours = 16, kAmongVectors = 4 * k
 #define EXO_AMONG(name, width, count)                                                              \
   EXO_VECTORS int64_t name(int64_t n, const ${real}* x, int64_t first) {                           \
     typedef ${ordered} lanes __attribute__((vector_size((width) * sizeof(${real}))));              \
-    typedef __typeof__((lanes){0} > (lanes){0}) there; /* all bits of a lane, or none */           \
+    typedef ${whole} there __attribute__((vector_size((width) * sizeof(${real})))); /* all bits of a lane, or none */ \
     const ${real} infinity = INFINITY;                                                             \
     ${ordered} most, lane[width];                                                                  \
     memcpy(&most, &infinity, sizeof most);                                                         \
