@@ -20,6 +20,7 @@ class Hoisting {
     for (int k = 0; k < size(p_); ++k)
       if (is_unchanging<Call>(k) || is_unchanging<Assign>(k)) places.push_back(k);
     places = not_rewritten(*p_, loop_, places);
+    if (places.empty() || never_runs()) return {std::move(p_), std::move(loop_)};
     // Whoever leaves, the loop keeps a statement.
     if (static_cast<int>(places.size()) == size(p_)) places.pop_back();
     (void)take(places);
@@ -33,6 +34,12 @@ class Hoisting {
     Path out = loop_;
     out.push_back({Child::kBody, k});
     return out;
+  }
+
+  // Then nothing is left of what leaves it, and what stays would read what nobody writes.
+  bool never_runs() const {
+    const For& f = *stmt_at(*p_, loop_)->as<For>();
+    return static_cast<bool>(prove(*p_, loop_, bin_op(BinOpKind::kLe, f.hi, f.lo)));
   }
 
   template <class T>

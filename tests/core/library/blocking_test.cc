@@ -344,6 +344,20 @@ def f(N: size, a: f32, b: f32[4], y: f32[N + 1]):
   EXPECT_GT(r.text().find("s = 0.0"), loop) << r.text();
 }
 
+// Out of a loop that no size runs, what stays would read what nobody writes.
+TEST(Vectors, hoist_from_loop_leaves_loops_that_never_run) {
+  const char* const kNever = R"(
+@proc
+def f(N: size, a: f32, y: f32[N]):
+    for i in seq(N, N):
+        t: f32
+        t = a + 1.0
+        y[i] = t
+)";
+  const Result r = scheduled(kNever, "hoist_from_loop(p, 'i')");
+  EXPECT_GT(r.text().find("t = a + 1.0"), r.text().find("for i in")) << r.text();
+}
+
 // One proof for all that go, however they lie between those that stay.
 TEST(Vectors, hoist_from_loop_takes_out_many_at_once) {
   std::string text = "@proc\ndef f(N: size, a: f32[32], y: f32[N]):\n    for i in seq(2, N):\n";
