@@ -59,11 +59,11 @@ class Tiles {
 
   std::vector<Finish> run() {
     const int64_t registers = target_.vector_memory->count;
+    // Of one result the terms stand one after the other (terms_apart): one operand's vectors are
+    // there at a time.
+    const int64_t shared = nest_.results > 1 ? nest_.shared : 1;
     // As high as the registers allow, in each width: which is best depends on which operand is the
     // cheaper to load.
-    // Of one result a term reads its vectors where it needs them: one operand's are there at a
-    // time.
-    const int64_t shared = nest_.results > 1 ? nest_.shared : 1;
     for (const int64_t vectors : {4, 3, 2, 1}) {
       const int64_t rows = (registers - 1 - shared * vectors) / (vectors * nest_.results);
       const std::optional<int64_t> columns = nest_.find(nest_.vector_loop)->extent;
