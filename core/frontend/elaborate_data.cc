@@ -394,9 +394,14 @@ ExprPtr Elaborator::whole_or_window(const SyntaxExpr& e, const Entry& entry) {
     for (const ExprPtr& size : entry.type.shape) w.access.push_back({int_const(0), size});
   } else {
     if (e.access.size() != entry.type.shape.size()) {
-      throw InputError(e.where, quoted(e.name) + " has " +
-                                    counted(entry.type.shape.size(), "dimension") + ", but " +
-                                    std::to_string(e.access.size()) + " are given");
+      SyntaxExpr all = e;  // a row, where its last dimensions are left out as in Python
+      for (size_t k = e.access.size(); k < entry.type.shape.size(); ++k)
+        all.access.push_back({.range = true, .lo = {}, .hi = {}});
+      const bool is_row = e.access.size() < entry.type.shape.size();
+      throw InputError(e.where,
+                       quoted(e.name) + " has " + counted(entry.type.shape.size(), "dimension") +
+                           ", but " + std::to_string(e.access.size()) + " are given",
+                       is_row ? "write " + quoted(written(all)) : "");
     }
     for (size_t k = 0; k < e.access.size(); ++k) {
       const SyntaxExpr::Access& a = e.access[k];

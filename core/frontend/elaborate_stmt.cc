@@ -36,6 +36,12 @@ std::string type_elsewhere(const std::string& name, bool alone) {
   static const std::set<std::string> kWide = {"i64",    "int64",    "int64_t",  "long", "u64",
                                               "ui64",   "uint64",   "uint64_t", "u32",  "ui32",
                                               "uint32", "uint32_t", "unsigned"};
+  static const std::map<std::string, std::string> kComplex = {
+      {"c32", "f32"},       {"c64", "f32"},     {"c128", "f64"},
+      {"complex64", "f32"}, {"complex", "f64"}, {"complex128", "f64"}};
+  if (const auto it = kComplex.find(name); it != kComplex.end())
+    return "a complex number is two real ones: a last dimension of 2, " +
+           quoted("x: " + it->second + "[4, 2]");
   if (const auto it = kNames.find(name); it != kNames.end())
     return "did you mean " + quoted(it->second) + "?";
   return kWide.contains(name)
@@ -424,8 +430,10 @@ StmtPtr Elaborator::loop(const SyntaxStmt& s) {
 StmtPtr Elaborator::call(const SyntaxStmt& s) {
   const SyntaxExpr& e = *s.value;
   if (e.kind == Kind::kName && (e.name == "break" || e.name == "continue")) {
-    throw InputError(e.where, "the language has no " + quoted(e.name),
-                     "a loop runs through: an `if` in it says which iterations count");
+    throw InputError(
+        e.where, "the language has no " + quoted(e.name),
+        "a loop runs through: an `if` in it says by sizes and indices which iterations "
+        "count, and `select` by data");
   }
   if (e.kind != Kind::kCall) {
     throw InputError(e.where, "this is an expression, not a statement",

@@ -10,7 +10,9 @@ namespace {
 using Kind = SyntaxExpr::Kind;
 
 constexpr std::pair<std::string_view, const char*> kAbsent[] = {
-    {"while", "a loop runs over `seq(lo, hi)`, and an `if` in it says which iterations count"},
+    {"while",
+     "a loop runs a fixed number of times, over `seq(lo, hi)`; where data says when it ends, what "
+     "is written keeps its value from then on: `x = select(a, b, x, c)` is `x` where a < b"},
     {"return", "results are arguments, which the procedure writes"},
     {"lambda", ""}};
 
@@ -25,6 +27,17 @@ void refuse_dotted(const TokenStream& t, const SyntaxExpr& e) {
   if (t.at("["))
     throw InputError(e.where, dotted + " is subscripted, and only tensors have elements",
                      "the sizes of a tensor have names: those that it is declared with");
+}
+
+void refuse_field(const TokenStream& t, const SyntaxExpr& element) {
+  SyntaxExpr number;
+  number.kind = Kind::kInt;
+  SyntaxExpr first = element;
+  first.access.push_back({});
+  first.access.back().lo.push_back(std::move(number));
+  throw InputError(
+      t.where(), "an element has no fields",
+      "records are a last dimension, their fields its elements: " + quoted(written(first)));
 }
 
 void refuse_power(const SourceLocation& where, const SyntaxExpr& base, const SyntaxExpr& exponent) {
@@ -195,18 +208,26 @@ void refuse_constant_list(TokenStream& t, const std::string& name) {
 
 namespace {
 
-// `v: f32[3] = [0.5, 1.0, 2.0]`, an element a line.
-std::string listed_elements(TokenStream& t, const SyntaxExpr& target) {
-  constexpr size_t kMost = 8;  // that still are a hint
+struct ListedElements {
   std::vector<std::string> statements;
+  bool whole = true;      // integers all
+  bool complete = false;  // a short list of values alone
+};
+
+// `v: f32[3] = [0.5, 1.0, 2.0]`, an element a line.
+ListedElements listed_elements(TokenStream& t, const SyntaxExpr& target) {
+  constexpr size_t kMost = 8;  // that still are a hint
+  ListedElements out;
   t.expect("[");
-  while (!t.at("]") && statements.size() <= kMost) {
-    const std::string value = t.at("[") ? "" : written(parse_expression(t));
-    if (value.empty()) break;
-    statements.push_back(target.name + "[" + std::to_string(statements.size()) + "] = " + value);
+  while (!t.at("]") && out.statements.size() <= kMost && !t.at("[")) {
+    const SyntaxExpr value = parse_expression(t);
+    out.whole = out.whole && value.kind == Kind::kInt;
+    out.statements.push_back(target.name + "[" + std::to_string(out.statements.size()) +
+                             "] = " + written(value));
     if (!t.accept(",")) break;
   }
-  return t.at("]") && !statements.empty() ? on_lines_of_their_own(statements) : "";
+  out.complete = t.at("]") && !out.statements.empty();
+  return out;
 }
 
 // `v: f32[3] = 0.0`, by the loops that give it to each.
@@ -230,8 +251,8 @@ std::string filled_by_loops(const SyntaxExpr& target, const SyntaxType& type,
 
 std::string instead_of_values(TokenStream& t, const SyntaxExpr& target, const SyntaxType& type) {
   if (t.at("[")) {
-    const std::string statements = listed_elements(t, target);
-    if (!statements.empty()) return statements;
+    const ListedElements list = listed_elements(t, target);
+    if (list.complete) return on_lines_of_their_own(list.statements);
     return "elements are assigned by statements of their own: `" + target.name +
            "[0] = 1.0`, or a loop";
   }
@@ -244,6 +265,19 @@ std::string instead_of_values(TokenStream& t, const SyntaxExpr& target, const Sy
 }
 
 }  // namespace
+
+void refuse_list_assigned(TokenStream& t, const SyntaxExpr& target) {
+  const SourceLocation where = t.where();
+  const ListedElements list = listed_elements(t, target);
+  std::string hint = "elements are assigned one by one: " + quoted(target.name + "[0] = 1.0");
+  if (list.complete)
+    hint = "elements are assigned one by one, of an array that is allocated first, " +
+           quoted(target.name + (list.whole ? ": i32[" : ": f32[") +
+                  std::to_string(list.statements.size()) + "]") +
+           ": " + on_lines_of_their_own(list.statements);
+  if (list.whole) hint += std::string("; ") + kWriteOut;
+  throw InputError(where, "there are no lists of values", hint);
+}
 
 void refuse_values(TokenStream& t, const SourceLocation& where, const SyntaxExpr& target,
                    const SyntaxType& type) {

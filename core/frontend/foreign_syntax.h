@@ -10,6 +10,8 @@ namespace exotune {
 
 /// `math.exp(x)` and `x.shape[0]`: the stream stands behind the field.
 void refuse_dotted(const TokenStream& t, const SyntaxExpr& e);
+/// `x[i].y`, at the dot.
+[[noreturn]] void refuse_field(const TokenStream& t, const SyntaxExpr& element);
 /// `base ** exponent`.
 [[noreturn]] void refuse_power(const SourceLocation& where, const SyntaxExpr& base,
                                const SyntaxExpr& exponent);
@@ -28,6 +30,8 @@ void refuse_several(TokenStream& t, const SyntaxExpr& first);
 [[noreturn]] void refuse_more(TokenStream& t, const std::string& text);
 /// `[1.0, 2.0]`: the stream stands at the bracket.
 [[noreturn]] void refuse_list(TokenStream& t);
+/// `target = [1.0, 2.0]` in a procedure: the stream stands at the bracket.
+[[noreturn]] void refuse_list_assigned(TokenStream& t, const SyntaxExpr& target);
 /// `NAME = [1, 2]` outside of procedures.
 [[noreturn]] void refuse_constant_list(TokenStream& t, const std::string& name);
 /// `target: f32[4] = ...`: the stream stands behind the `=`.

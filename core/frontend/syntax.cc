@@ -88,6 +88,7 @@ SyntaxExpr parse_name(TokenStream& t) {
     t.expect("]", "after the indices");
     if (t.at("["))
       throw InputError(t.where(), "indices go in one pair of brackets", "write `x[i, j]`");
+    if (t.at(".")) refuse_field(t, e);
     return finished(std::move(e));
   }
   if (t.at(".")) {
@@ -192,8 +193,10 @@ SyntaxExpr parse_product(TokenStream& t) {
     } else if (t.at("%")) {
       op = BinOpKind::kMod;
     } else if (t.at("//")) {
-      throw InputError(t.where(), "there is no `//` operator",
-                       "`/` is floor division on sizes and indices");
+      throw InputError(
+          t.where(), "there is no `//` operator",
+          "`/` is floor division on sizes and indices; integers of data it cuts towards "
+          "zero, as C does");
     } else {
       return e;
     }
@@ -417,6 +420,7 @@ SyntaxStmt parse_simple(TokenStream& t) {
     s.target = std::move(first);
   };
   if (t.accept("=")) {
+    if (first.kind == Kind::kName && t.at("[")) refuse_list_assigned(t, first);
     rest(SyntaxStmt::Kind::kAssign);
     s.value = parse_or(t);
     if (t.at("=")) throw InputError(t.where(), "one assignment per statement");

@@ -63,6 +63,8 @@ TEST(Suggestions, of_values_are_accepted) {
       {"y[i]", "fma(x[i] + 1.0, -y[i], 2.0)", "(x[i] + 1.0) * (-y[i]) + 2.0"},
       {"y[i]", "clamp(x[i], 0.0, 1.0)", "fmin(fmax(x[i], 0.0), 1.0)"},
       {"y[i]", "rsqrt(x[i])", "1.0 / sqrt(x[i])"},
+      {"y[i]", "copysign(x[i], y[i])", "select(y[i], 0.0, -fabs(x[i]), fabs(x[i]))"},
+      {"y[i]", "atanh(x[i] * 0.5)", "0.5 * log((1.0 + (x[i] * 0.5)) / (1.0 - (x[i] * 0.5)))"},
       {"y[i]", "sign(x[i])", "select(x[i], 0.0, -1.0, select(0.0, x[i], 1.0, 0.0))"},
       {"y[i]", "gelu(x[i])", "0.5 * x[i] * (1.0 + erf(0.7071067811865476 * x[i]))"},
       {"y[i]", "fmin(x[i], y[i], 0.0)", "fmin(x[i], fmin(y[i], 0.0))"},
@@ -483,6 +485,30 @@ TEST(Suggestions, of_values_of_arrays_are_accepted) {
   EXPECT_EQ(said(in_loop("v: f32[3]\n        " + words[0] + "\n        " + words[1] + "\n        " +
                          words[2])),
             "accepted");
+}
+
+TEST(Suggestions, of_lists_for_a_name_are_accepted) {
+  const std::vector<std::string> words = suggested(in_loop("w = [0.5, x[i], -1.0]"));
+  ASSERT_EQ(words.size(), 4u);
+  EXPECT_EQ(words[0], "w: f32[3]");
+  EXPECT_EQ(said(in_loop(words[0] + "\n        " + words[1] + "\n        " + words[2] +
+                         "\n        " + words[3])),
+            "accepted");
+}
+
+TEST(Suggestions, of_rows_as_arguments_are_accepted) {
+  const std::string row =
+      "@proc\ndef row(N: size, v: [f32][N]):\n    for j in seq(0, N):\n        v[j] = 0.0\n\n";
+  const std::string message = said(row + in_loop("row(M, m[i])"));
+  EXPECT_NE(message.find("hint: write `m[i, :]`"), std::string::npos) << message;
+  EXPECT_EQ(said(row + in_loop("row(M, m[i, :])")), "accepted");
+}
+
+TEST(Suggestions, say_what_records_and_complex_numbers_are) {
+  const std::string record = said(in_loop("y[i] = x[i].re"));
+  EXPECT_NE(record.find("their fields its elements: `x[i, 0]`"), std::string::npos) << record;
+  const std::string complex = said(in_loop("z: c64[4]"));
+  EXPECT_NE(complex.find("a last dimension of 2, `x: f32[4, 2]`"), std::string::npos) << complex;
 }
 
 TEST(Suggestions, of_windows_are_accepted) {
