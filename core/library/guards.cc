@@ -18,7 +18,18 @@ constexpr int kMostCuts = 64;  // each makes two loops of one
 
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
-// The conjuncts of a condition as affine forms that must not be negative; others are left out.
+// A point that a loop leaves out, or is about: a == b begins at a - b >= 0 and ceases at
+// a - b - 1 >= 0.
+void collect_point(const BinOp& o, std::vector<Affine>& out) {
+  const std::optional<Affine> apart = affine(o.lhs - o.rhs);
+  if (!apart) return;
+  out.push_back(*apart);
+  out.push_back(*apart);
+  out.back().constant -= 1;
+}
+
+// The conjuncts of a condition as affine forms where it changes as they become negative; others
+// are left out.
 void collect_bounds(const ExprPtr& cond, std::vector<Affine>& out) {
   const BinOp* o = cond->as<BinOp>();
   if (!o) return;
@@ -27,6 +38,7 @@ void collect_bounds(const ExprPtr& cond, std::vector<Affine>& out) {
     collect_bounds(o->rhs, out);
     return;
   }
+  if (o->op == BinOpKind::kEq || o->op == BinOpKind::kNe) return collect_point(*o, out);
   const bool less = o->op == BinOpKind::kLt || o->op == BinOpKind::kLe;
   const bool more = o->op == BinOpKind::kGt || o->op == BinOpKind::kGe;
   if (!less && !more) return;
@@ -43,7 +55,7 @@ struct Inner {
 
 // One condition under a loop, and the loops between.
 struct Asked {
-  Affine bound;  // >= 0
+  Affine bound;  // >= 0, or not, where the condition holds
   std::vector<Inner> inner;
 };
 
@@ -210,8 +222,11 @@ ProcPtr cut_at_guards(ProcPtr p, const Where& where) {
   // Strips of one row: what is inside then has bounds that are known.
   const std::vector<Path> all = all_stmt_paths(*p);
   for (auto path = all.rbegin(); path != all.rend(); ++path)
-    if (const For* f = stmt_at(*p, *path)->as<For>(); f && literal_extent(*f) == 1)
+    if (const For* f = stmt_at(*p, *path)->as<For>();
+        f && as_int(normalize(f->hi - f->lo)) == 1) {
+      if (as_int(f->lo) != 0) p = shift_loop(p, at(p, *path), int_const(0));
       p = unroll_loop(p, at(p, *path));
+    }
   return simplify(p);
 }
 

@@ -14,7 +14,8 @@ namespace exotune {
 /// true for all iterations of the loops inside it, if those are most of its own; the innermost loop
 /// of a condition exactly. A condition that is then known goes (eliminate_dead_code), with its
 /// statements where it is false. Padded borders become strips without guards, triangles told by a
-/// guard become loops with bounds. Made of cut_loop, each proved; a cut that cannot be proved to
+/// guard become loops with bounds, and a loop that leaves a point out (`if i != j`) is the two
+/// beside it. Made of cut_loop, each proved; a cut that cannot be proved to
 /// lie inside its loop is left out.
 ///
 /// SchedulingError: no condition could be told anywhere.

@@ -81,6 +81,27 @@ def half(x: f32[8], y: f32[8]):
   EXPECT_EQ(str(*q).find("if"), std::string::npos) << str(*q);
 }
 
+// The diagonal: in a loop of its own extent it is one statement.
+TEST(CutAtGuards, a_point_that_is_left_out_lies_between_two_loops) {
+  for (const std::string op : {"!=", "=="}) {
+    const ProcPtr p = parsed(R"(
+@proc
+def others(x: f32[8], y: f32[8]):
+    for i in seq(0, 8):
+        for j in seq(0, 8):
+            y[j] = 0.5 * y[j] + x[i]
+            if i )" + op + R"( j:
+                y[i] += x[j]
+)");
+    const ProcPtr q = cut_at_guards(p, "i");
+    EXPECT_EQ(result(p, 8, 8), result(q, 8, 8)) << str(*q);
+    EXPECT_EQ(str(*q).find("if"), std::string::npos) << str(*q);
+    EXPECT_NE(str(*q).find("for j in seq(0, i):"), std::string::npos) << str(*q);
+    EXPECT_NE(str(*q).find("for j in seq(i + 1, 8):"), std::string::npos) << str(*q);
+    EXPECT_NE(str(*q).find("        y[i] = 0.5 * y[i] + x[i]"), std::string::npos) << str(*q);
+  }
+}
+
 TEST(CutAtGuards, refuses_where_nothing_is_told) {
   EXPECT_THROW((void)cut_at_guards(parsed(R"(
 @proc
