@@ -109,6 +109,11 @@ Answer buffer_dead_after(const Proc& p, const Path& stmt, Sym buffer);
 /// For an allocation inside or outside of the loop: no iteration reads what it has not itself
 /// written first. Then lift_alloc out of (or sink_alloc into) the loop carries no value.
 Answer alloc_carries_nothing(const Proc& p, const Path& alloc, const Path& loop);
+/// For an allocation that stands in the loop's body: in one dimension, each access is at the
+/// loop's own variable, scaled and moved alike in all. Then no two iterations touch one element,
+/// and one buffer for all of them is as good as one for each, also where elements are read that
+/// were never written. Syntax alone, no proof: false where it is not seen.
+bool alloc_is_apart_by(const Proc& p, const Path& alloc, const Path& loop);
 
 // --- locations --------------------------------------------------------------------------------
 /// One access to a buffer's elements, with windows resolved to the root buffer.

@@ -7,6 +7,7 @@
 #include "core/analysis/answers.h"
 #include "core/analysis/coverage.h"
 #include "core/analysis/queries.h"
+#include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 
 namespace exotune {
@@ -245,6 +246,34 @@ Answer alloc_carries_nothing(const Proc& p, const Path& alloc, const Path& loop)
   }
   if (exposed_in(p, first, n, allocation->name)) return carried(allocation->name);
   return proved();
+}
+
+bool alloc_is_apart_by(const Proc& p, const Path& alloc, const Path& loop) {
+  const Path alloc_path = stmt_part(alloc), loop_path = stmt_part(loop);
+  const StmtPtr a = stmt_at(p, alloc_path), l = stmt_at(p, loop_path);
+  const Alloc* allocation = a ? a->as<Alloc>() : nullptr;
+  const For* around = l ? l->as<For>() : nullptr;
+  if (!allocation || !around || alloc_path.size() != loop_path.size() + 1 ||
+      !is_prefix(loop_path, alloc_path))
+    return false;
+  const Block& block = block_at(p, alloc_path);
+  const Path first = sibling(alloc_path, 1);
+  const int n = static_cast<int>(block.size()) - first.back().index;
+  if (n <= 0) return true;
+  const Place place(p, first);
+  const Effects e = effects_of(place.scope(), block, first, n);
+  for (size_t d = 0; d < allocation->type.shape.size(); ++d) {
+    std::optional<Affine> own;  // what all accesses have in this dimension
+    const bool apart = std::ranges::all_of(e.memory, [&](const Effect& effect) {
+      if (effect.access.buffer != allocation->name) return true;
+      const std::optional<Affine> index = affine(effect.access.idx[d]);
+      if (!index || index->terms.size() != 1 || index->coeff_of(around->iter) == 0) return false;
+      if (!own) own = index;
+      return *index == *own;
+    });
+    if (apart && own) return true;
+  }
+  return false;
 }
 
 }  // namespace exotune

@@ -17,9 +17,9 @@ void require_positive_shape(const Proc& p, const Path& at, const Alloc& a, const
 }
 
 // One level: the allocation moves before the loop or `if` around it. Every iteration then sees what
-// the one before left there, so each must write before it reads. The size has to be positive where
-// it now stands: inside, a loop that never ran did not ask. Iterations of a parallel loop would
-// share it, which is asked of the program as it is afterwards.
+// the one before left there, so each must write before it reads, or have elements of its own. The
+// size has to be positive where it now stands: inside, a loop that never ran did not ask.
+// Iterations of a parallel loop would share it, which is asked of the program as it is afterwards.
 void lift_once(Rewrite& rw, const Path& at) {
   const char* op = "lift_alloc";
   const Proc& p = rw.proc();
@@ -33,9 +33,10 @@ void lift_once(Rewrite& rw, const Path& at) {
       if (mentions(n, loop->iter))
         refuse(op, "the size `" + str(n) + "` of `" + a.name.name() +
                        "` depends on the loop over `" + loop->iter.name() + "`");
-    require(alloc_carries_nothing(p, at, outer), op,
-            "`" + a.name.name() + "` would carry a value from one iteration of `" +
-                loop->iter.name() + "` to another");
+    if (!alloc_is_apart_by(p, at, outer))
+      require(alloc_carries_nothing(p, at, outer), op,
+              "`" + a.name.name() + "` would carry a value from one iteration of `" +
+                  loop->iter.name() + "` to another");
   }
   bool parallel = parent->as<For>() && parent->as<For>()->mode == LoopMode::kPar;
   require_positive_shape(p, outer, a, op);

@@ -51,6 +51,31 @@ def f(N: size, x: f32[N], y: f32[N]):
   expect_same_meaning(p, lift_alloc(q, "t"), kSmall);
 }
 
+// Read in order of another loop than it was written in: not seen to be written before, but nobody
+// else's.
+TEST(LiftAlloc, takes_what_has_elements_of_its_own_in_each_iteration) {
+  const auto with = [](const std::string& one, const std::string& other) {
+    return parse_last(R"(
+@proc
+def f(N: size, x: f32[N], y: f32[N]):
+    for i in seq(0, N):
+        t : f32[5, 2 * N + 2]
+        for k in seq(0, 5):
+            t[2 * k - 5 * (k / 3), )" +
+                      one + R"(] = x[i]
+        for k in seq(0, 5):
+            y[i] += t[k, )" +
+                      other + "]\n");
+  };
+  for (const char* own : {"i", "2 * i + 1"}) {
+    const ProcPtr p = with(own, own);
+    expect_same_meaning(p, lift_alloc(p, "t"), kSmall);
+  }
+  for (const char* other : {"i + 1", "2 * i", "0", "N"})
+    EXPECT_REFUSED(lift_alloc(with("i", other), "t"), "would carry a value");
+  EXPECT_REFUSED(lift_alloc(with("0", "0"), "t"), "would carry a value");
+}
+
 TEST(LiftAlloc, refuses_a_size_not_positive_outside_the_guard) {
   ProcPtr p = parse_last(R"(
 @proc
