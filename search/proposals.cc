@@ -83,6 +83,8 @@ Proposals::Proposals(TuningState& run)
   if (!request_.partial)
     if (const auto refusal = extend(start, fixing_steps(*from, request_.sizes), context_))
       run_.count(*refusal);
+  // What stands in procedures of its own is the nest's all the same; a refusal: there are no calls.
+  if (!request_.partial) (void)extend(start, {{"inline_calls", {}, {}}}, context_);
   // Sums are sums however they are spelled; a refusal: there are no others.
   (void)extend(start, {{"fold_updates", {}, {}}}, context_);
   if (!request_.partial && request_.kernel.ahead.empty()) {

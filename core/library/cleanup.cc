@@ -50,6 +50,28 @@ ProcPtr cleanup(ProcPtr p) {
   return simplify(delete_pass(std::move(p)));
 }
 
+namespace {
+
+std::optional<Cursor> call_of_procedure(const ProcPtr& p) {
+  for (const Path& path : all_stmt_paths(*p))
+    if (const Call* c = stmt_at(*p, path)->as<Call>(); c && !c->callee->instr)
+      return Cursor::stmt(p, path);
+  return std::nullopt;
+}
+
+}  // namespace
+
+ProcPtr inline_calls(ProcPtr p) {
+  constexpr int kMostCalls = 1000;  // what follows would take hours with more
+  int calls = 0;
+  for (auto call = call_of_procedure(p); call; call = call_of_procedure(p)) {
+    if (++calls > kMostCalls) throw SchedulingError("inline_calls: there are too many calls");
+    p = inline_call(p, *call);
+  }
+  if (calls == 0) throw SchedulingError("inline_calls: no procedure is called");
+  return p;
+}
+
 // --- rows of the operator table ----------------------------------------------------------------
 
 std::vector<Operator> cleanup_operators() {
@@ -59,6 +81,10 @@ std::vector<Operator> cleanup_operators() {
        {proc()},
        "decided ifs, loops that never run, unused buffers and pass disappear",
        [](const OperatorArgs& a) -> Value { return dce(a.proc()); }},
+      {"inline_calls",
+       {proc()},
+       "f(...)  ->  the body of f, for every call of a procedure that is no instruction",
+       [](const OperatorArgs& a) -> Value { return inline_calls(a.proc()); }},
       {"cleanup",
        {proc()},
        "simplify, dce, and loops of one iteration unrolled",

@@ -121,5 +121,18 @@ TEST(Cleanup, removes_what_never_happens) {
   EXPECT_EQ(body(cleanup(p)), "for i in seq(0, n):\n    x[i] = 1.0\nif n < 2:\n    x[0] = 4.0\n");
 }
 
+// Calls in the body of a callee, too.
+TEST(Cleanup, calls_of_procedures_are_their_bodies) {
+  const ProcPtr p = read(
+      "def twice(x: [f32][4]):\n    for i in seq(0, 4):\n        x[i] += x[i]\n"
+      "def rows(n: size, x: f32[n, 4]):\n    for r in seq(0, n):\n        twice(x[r, :])\n"
+      "def f(x: f32[6, 4]):\n    rows(6, x)\n    twice(x[0, :])\n");
+  const ProcPtr q = inline_calls(p);
+  EXPECT_EQ(body(q),
+            "for r in seq(0, 6):\n    for i in seq(0, 4):\n        x[r, i] += x[r, i]\n"
+            "for i in seq(0, 4):\n    x[0, i] += x[0, i]\n");
+  EXPECT_THROW((void)inline_calls(q), SchedulingError);
+}
+
 }  // namespace
 }  // namespace exotune
