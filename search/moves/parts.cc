@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/analysis/queries.h"
+#include "search/outline/outline.h"
 
 namespace exotune {
 
@@ -50,7 +51,25 @@ class Walk {
 
   bool is_part(const StmtPtr& s, const Path& path) const {
     if (!holds_loop_below(s)) return true;
-    return nests_below(s) < 2 && iterations_commute(*p_, path);
+    const bool is_nest = nests_below(s) < 2 || (path.size() > 1 && runs_along(path));
+    return is_nest && iterations_commute(*p_, path);
+  }
+  // Whatever stands in it touches elements side by side: the loops inside alone would step from
+  // line to line.
+  bool runs_along(const Path& path) const {
+    if (!outline_) outline_ = outline_of(*p_);
+    const int loop = outline_->loop_at(path);
+    if (loop < 0 || outline_->loops[static_cast<size_t>(loop)].in_condition) return false;
+    for (const OutlineLoop& inner : outline_->loops)
+      if (std::ranges::count(inner.bounded_by, loop)) return false;
+    bool some = false;
+    for (const OutlineAccess& a : outline_->accesses) {
+      if (!std::ranges::count(a.loops, loop)) continue;
+      const std::optional<int64_t> step = outline_->stride(a, loop);
+      if (!step || *step < 0 || *step > 1) return false;
+      some = some || *step > 0;
+    }
+    return some;
   }
   static bool holds_loop_below(const StmtPtr& s) {
     const Block& b = body_of(*s);
@@ -58,6 +77,7 @@ class Walk {
   }
 
   ProcPtr p_;
+  mutable std::optional<Outline> outline_;  // read when it is asked for
   std::vector<Cursor> out_;
 };
 

@@ -13,7 +13,8 @@ const For* only_loop_in(const For& f);
 
 /// The nests of the procedure, in program order: every outermost loop that may change places with
 /// what is inside it. A loop whose iterations must come in their order (time steps, the steps of a
-/// factorization) is walked into, as are conditions, and loops around several nests.
+/// factorization) is walked into, as are conditions, and loops around several nests, but for those
+/// within others whose iterations touch elements side by side: these are vectors of all that.
 std::vector<Cursor> parts_of(const ProcPtr& p);
 
 /// Is the nest all that the procedure computes in loops?

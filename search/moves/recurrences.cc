@@ -474,9 +474,11 @@ std::vector<Schedule> rows_in_lanes(const Schedule& s, int64_t lanes, const Vect
     for (const Path& path : loops) {
       const For& f = *stmt_at(*s.proc, path)->as<For>();
       const auto lo = as_int(f.lo), hi = as_int(f.hi);
-      if (lo && hi && *hi - *lo < vectors * lanes) continue;
-      (void)!apply(made, "rows_to_lanes",
-                   {Value(Cursor::stmt(s.proc, path)), Value(vectors * lanes)});
+      int64_t rows = vectors * lanes;
+      // Fewer rows than lanes are a half vector, or one that is masked.
+      if (lo && hi && vectors == 1 && 2 * (*hi - *lo) >= lanes) rows = std::min(rows, *hi - *lo);
+      if (lo && hi && *hi - *lo < rows) continue;
+      (void)!apply(made, "rows_to_lanes", {Value(Cursor::stmt(s.proc, path)), Value(rows)});
     }
     if (made.steps.size() == s.steps.size()) continue;
     if (unit && vectors == 1) {

@@ -178,6 +178,27 @@ TEST(Parts, a_time_loop_is_walked_into) {
   EXPECT_FALSE(is_one_nest(parsed(kSteps)));
 }
 
+// The loops over k alone would step from row to row.
+TEST(Parts, a_loop_along_rows_is_one_with_the_nests_in_it) {
+  const auto rows = [](const std::string& element) {
+    return parsed(R"(
+@proc
+def chains(x: f32[5, 8, 16], y: f32[16, 16]):
+    for t in seq(0, 5):
+        for i in seq(0, 16):
+            s: f32
+            s = 0.0
+            for k in seq(0, 8):
+                s += x[t, k, i]
+            for k in seq(0, 8):
+                y[)" +
+                  element + R"(] = y[)" + element + R"(] * s
+)");
+  };
+  EXPECT_EQ(parts_of(rows("k, i")).size(), 1u);
+  EXPECT_EQ(parts_of(rows("i, k")).size(), 2u);
+}
+
 TEST(LoopOrders, are_all_legal_ones) {
   const ProcPtr p = parsed(kTransposed);
   EXPECT_EQ(loop_orders({p, {}, false}, {{Child::kBody, 0}}).size(), 6u);

@@ -143,8 +143,25 @@ def sums(x: f32[16, 12]):
         << str(*s.proc);
     expect_same_result(p, s.proc, str(*s.proc));
   }
-  EXPECT_TRUE(rows_in_lanes({p, {}, false}, 32).empty());  // more lanes than rows
+  EXPECT_TRUE(rows_in_lanes({p, {}, false}, 64).empty());  // far more lanes than rows
   EXPECT_TRUE(rows_in_lanes({parsed(kSteps), {}, false}, 4).empty());
+}
+
+// All of them in a vector that is masked, or a half one.
+TEST(Recurrences, of_fewer_rows_than_lanes_run_in_as_many_as_there_are) {
+  const ProcPtr p = parsed(R"(
+@proc
+def sums(x: f32[5, 12]):
+    for i in seq(0, 5):
+        for j in seq(1, 12):
+            x[i, j] += x[i, j - 1]
+)");
+  const std::vector<Schedule> made = rows_in_lanes({p, {}, false}, 8);
+  ASSERT_EQ(made.size(), 1u);
+  EXPECT_NE(str(*made[0].proc).find("for i in seq(0, 5):"), std::string::npos);
+  EXPECT_NE(str(*made[0].proc).find("x_lanes[j, i] += x_lanes[j - 1, i]"), std::string::npos)
+      << str(*made[0].proc);
+  expect_same_result(p, made[0].proc, str(*made[0].proc));
 }
 
 TEST(Recurrences, run_in_three_vectors_of_rows_where_those_divide_them) {
