@@ -398,8 +398,8 @@ static inline int64_t exo_block(bool down, int64_t rows, int64_t n, int64_t done
 
 /* A kernel takes the whole triangle, but not from the last row up past the caches, and of transposed ones only
  * those of few rows: columns beside the diagonal go faster by many rows at once. */
-static inline bool exo_whole(bool down, bool trans, int64_t few, int64_t n, int64_t inc) {
-  return inc == 1 && n <= (trans ? few : down ? INT64_MAX : ${whole_upwards});
+static inline bool exo_whole(bool down, bool trans, int64_t few, int64_t upwards, int64_t n, int64_t inc) {
+  return inc == 1 && n <= (trans ? few : down ? INT64_MAX : upwards);
 }
 
 EXO_OTHERS void ${p}trmv_others(${p}triangle* kernel, bool upper, bool trans, int64_t n, const ${real}* A,
@@ -429,7 +429,7 @@ static inline void ${p}trmv_some(bool row, bool upper, bool trans, bool unit, in
                     : unit ? K(${p}trmv_tlu) : K(${p}trmv_tln)
             : upper ? unit ? K(${p}trmv_nuu) : K(${p}trmv_nun)
                     : unit ? K(${p}trmv_nlu) : K(${p}trmv_nln);
-  if (exo_whole(upper != trans, trans, 2 * kTransposed, n, incx))
+  if (exo_whole(upper != trans, trans, 2 * kTransposed, ${whole_upwards}, n, incx))
     kernel(n, IN2(A, lda), OUT(x, n, 1));
   else
     ${p}trmv_others(kernel, upper, trans, n, A, lda, x, incx);
@@ -478,7 +478,7 @@ static inline void ${p}trsv_some(bool row, bool upper, bool trans, bool unit, in
                     : unit ? K(${p}trsv_tlu) : K(${p}trsv_tln)
             : upper ? unit ? K(${p}trsv_nuu) : K(${p}trsv_nun)
                     : unit ? K(${p}trsv_nlu) : K(${p}trsv_nln);
-  if (exo_whole(upper == trans, trans, ${whole_transposed}, n, incx))
+  if (exo_whole(upper == trans, trans, ${whole_transposed}, exo_least(${whole_upwards}, ${solved_upwards} / (int64_t)sizeof(${real})), n, incx))
     kernel(n, IN2(A, lda), OUT(x, n, 1));
   else
     ${p}trsv_others(kernel, upper, trans, n, A, lda, x, incx);
