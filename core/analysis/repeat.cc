@@ -257,9 +257,12 @@ bool alloc_is_apart_by(const Proc& p, const Path& alloc, const Path& loop) {
       !is_prefix(loop_path, alloc_path))
     return false;
   const Block& block = block_at(p, alloc_path);
-  const Path first = sibling(alloc_path, 1);
-  const int n = static_cast<int>(block.size()) - first.back().index;
-  if (n <= 0) return true;
+  const auto [from, to] =
+      users_of(block, static_cast<size_t>(alloc_path.back().index) + 1, allocation->name);
+  if (from == to) return true;
+  Path first = alloc_path;
+  first.back().index = static_cast<int>(from);
+  const int n = static_cast<int>(to - from);
   const Place place(p, first);
   const Effects e = effects_of(place.scope(), block, first, n);
   for (size_t d = 0; d < allocation->type.shape.size(); ++d) {

@@ -10,7 +10,7 @@ Scope::Scope(const Proc& p) {
   for (const Arg& a : p.args) {
     Binding b{a.name, &a.type, a.mem.get()};
     b.argument = true;
-    bindings_.push_back(b);
+    push(b);
   }
 }
 
@@ -30,6 +30,18 @@ Scope::Scope(const Proc& p, const Path& at) : Scope(p) {
   }
 }
 
+void Scope::push(const Binding& b) {
+  uint32_t& newest = newest_[chain_of(b.name)];
+  older_.push_back(newest);
+  bindings_.push_back(b);
+  newest = static_cast<uint32_t>(bindings_.size());
+}
+
+void Scope::truncate(size_t n) {
+  for (; bindings_.size() > n; bindings_.pop_back(), older_.pop_back())
+    newest_[chain_of(bindings_.back().name)] = older_.back();
+}
+
 void Scope::push(const Stmt& s) {
   if (const Alloc* a = s.as<Alloc>()) {
     Binding b{a->name, &a->type, a->mem.get()};
@@ -43,8 +55,8 @@ void Scope::push(const Stmt& s) {
 }
 
 const Binding* Scope::find(Sym s) const {
-  for (auto b = bindings_.rbegin(); b != bindings_.rend(); ++b)
-    if (b->name == s) return &*b;
+  for (uint32_t k = newest_[chain_of(s)]; k > 0; k = older_[k - 1])
+    if (bindings_[k - 1].name == s) return &bindings_[k - 1];
   return nullptr;
 }
 

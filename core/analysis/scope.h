@@ -1,6 +1,8 @@
 #pragma once
 // Scope: the names visible at a place, as a stack that walks push and pop, and windows resolved to
 // the buffer behind them.
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -33,14 +35,14 @@ class Scope {
   Scope(const Proc& p, const Path& at);
   explicit Scope(const Proc& p);
 
-  void push(const Binding& b) { bindings_.push_back(b); }
+  void push(const Binding& b);
   void push(const Stmt& s);  // what a statement binds for its later siblings; nothing for most
-  void push_iter(Sym iter) { bindings_.push_back({iter}); }
+  void push_iter(Sym iter) { push(Binding{iter}); }
   size_t size() const { return bindings_.size(); }
-  void truncate(size_t n) { bindings_.resize(n); }
+  void truncate(size_t n);
 
-  /// Null when not visible.
-  /// Linear in what is visible, from the newest on; what is asked for was usually bound close by.
+  /// Null when not visible. Vectorized bodies bind hundreds of registers: what is looked through is
+  /// a small part of them.
   const Binding* find(Sym s) const;
   /// The allocation or argument behind a name; the name itself when unknown.
   Sym root_of(Sym name) const;
@@ -57,7 +59,13 @@ class Scope {
   const std::vector<Binding>& bindings() const { return bindings_; }
 
  private:
+  static constexpr size_t kChains = 64;
+  static size_t chain_of(Sym s) { return s.id() % kChains; }
+
   std::vector<Binding> bindings_;
+  // Those of one chain, from the newest to the oldest, by their places; one past it, 0 = the end.
+  std::array<uint32_t, kChains> newest_{};
+  std::vector<uint32_t> older_;
 };
 
 }  // namespace exotune

@@ -48,9 +48,11 @@ void Elaborator::bind(Sym name, Type type, MemoryPtr mem) {
 void Elaborator::bind_scope(const std::vector<ScopeEntry>& scope) {
   // As the printer: the second visible `i` is `i_1`, and so on. Users name what they see.
   std::set<std::string> used;
+  std::map<std::string, int> next;  // by name: smaller numbers of it are in use
   for (const ScopeEntry& e : scope) {
     std::string name = e.name.name();
-    for (int k = 1; used.count(name); ++k) name = e.name.name() + "_" + std::to_string(k);
+    for (int& k = next[e.name.name()]; used.count(name);)
+      name = e.name.name() + "_" + std::to_string(++k);
     used.insert(name);
     scope_.push_back({std::move(name), e.name, e.type, e.mem});
   }

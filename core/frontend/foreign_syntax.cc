@@ -252,7 +252,9 @@ std::string filled_by_loops(const SyntaxExpr& target, const SyntaxType& type,
 std::string instead_of_values(TokenStream& t, const SyntaxExpr& target, const SyntaxType& type) {
   if (t.at("[")) {
     const ListedElements list = listed_elements(t, target);
-    if (list.complete) return on_lines_of_their_own(list.statements);
+    if (list.complete)
+      return "allocate it, " + quoted(target.name + ": " + written(type)) + ", and " +
+             on_lines_of_their_own(list.statements);
     return "elements are assigned by statements of their own: `" + target.name +
            "[0] = 1.0`, or a loop";
   }

@@ -79,7 +79,11 @@ SyntaxExpr parse_name(TokenStream& t) {
         a.range = true;
         if (!t.at(",") && !t.at("]")) a.hi.push_back(parse_or(t));
         if (t.at(":")) {
-          throw InputError(t.where(), "a window has no step", "write `lo:hi`");
+          const SourceLocation step = t.where(t.next());
+          const std::string by = t.at("]") ? "2" : written_operand(parse_or(t));
+          throw InputError(step, "a window has no step",
+                           "elements so far apart are named one by one, in a loop: " +
+                               quoted(e.name + "[" + by + " * i]"));
         }
       }
       e.access.push_back(std::move(a));

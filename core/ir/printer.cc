@@ -1,5 +1,6 @@
 #include "core/ir/printer.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -26,8 +27,9 @@ class Names {
     if (it != names_.end()) return it->second;
     std::string name = canonical_ ? "v" + std::to_string(names_.size()) : s.name();
     if (!canonical_) {
-      std::string base = name;
-      for (int k = 1; used_.count(name); ++k) name = base + "_" + std::to_string(k);
+      const std::string base = name;
+      int& least = free_[base];
+      while (used_.count(name = numbered(base, least))) ++least;
       used_.insert(name);
       visible_.push_back(name);
     }
@@ -36,15 +38,34 @@ class Names {
   /// What was named since `mark` goes out of scope: others may take the names.
   size_t mark() const { return visible_.size(); }
   void release(size_t mark) {
-    for (; visible_.size() > mark; visible_.pop_back()) used_.erase(visible_.back());
+    for (; visible_.size() > mark; visible_.pop_back()) {
+      used_.erase(visible_.back());
+      may_be_taken(visible_.back());
+    }
   }
   const std::map<Sym, std::string>& all() const { return names_; }
 
  private:
+  // `c_2` is number 2 of `c`, and number 0 of `c_2`.
+  void may_be_taken(const std::string& name) {
+    free_[name] = 0;
+    const size_t end = name.find_last_not_of("0123456789");
+    constexpr size_t kDigits = 9;  // more are no number of ours
+    if (end == std::string::npos || name[end] != '_' || end + 1 == name.size() ||
+        name.size() - end > kDigits)
+      return;
+    if (const auto it = free_.find(name.substr(0, end)); it != free_.end())
+      it->second = std::min(it->second, std::stoi(name.substr(end + 1)));
+  }
+  static std::string numbered(const std::string& base, int k) {
+    return k == 0 ? base : base + "_" + std::to_string(k);
+  }
+
   bool canonical_;
   std::map<Sym, std::string> names_;
   std::set<std::string> used_;
   std::vector<std::string> visible_;  // the elements of used_, in order of binding
+  std::map<std::string, int> free_;   // by name: each smaller number of it is in use
 };
 
 // As Python's: what prints without parentheses parses to the same tree.
@@ -314,9 +335,28 @@ std::string str(const ExprPtr& e) {
   return Printer(names).text(e);
 }
 
+namespace {
+
+// "c" of "c", "c_1" and "c_1_2": who has another stem never has the name of one of these.
+std::string_view stem_of(std::string_view name) {
+  for (;;) {
+    const size_t end = name.find_last_not_of("0123456789");
+    if (end == std::string::npos || end == 0 || name[end] != '_' || end + 1 == name.size())
+      return name;
+    name = name.substr(0, end);
+  }
+}
+
+}  // namespace
+
+// Of a variable alone, which is asked for often, only those are named that could have its name.
 std::string str(const ExprPtr& e, const std::vector<ScopeEntry>& scope) {
+  const Read* alone = e->as<Read>();
+  if (alone && !alone->idx.empty()) alone = nullptr;
+  const std::string own = alone ? alone->name.name() : "";
   Names names;
-  for (const ScopeEntry& entry : scope) names.of(entry.name);
+  for (const ScopeEntry& entry : scope)
+    if (!alone || stem_of(entry.name.name()) == stem_of(own)) names.of(entry.name);
   return Printer(names, /*points=*/true).text(e);
 }
 

@@ -66,9 +66,14 @@ ProcPtr inline_calls(ProcPtr p) {
   int calls = 0;
   for (auto call = call_of_procedure(p); call; call = call_of_procedure(p)) {
     if (++calls > kMostCalls) throw SchedulingError("inline_calls: there are too many calls");
-    p = inline_call(p, *call);
+    p = inline_call(p, *call, /*names_apart=*/true);
   }
-  if (calls == 0) throw SchedulingError("inline_calls: no procedure is called");
+  const ProcPtr before = p;
+  p = at_each_stmt(std::move(p), [](const ProcPtr& q, const Path& at, const Stmt& s) {
+    return s.as<WindowStmt>() ? inline_window(q, Cursor::stmt(q, at)) : q;
+  });
+  if (calls == 0 && p == before)
+    throw SchedulingError("inline_calls: no procedure is called, and no window has a name");
   return p;
 }
 
@@ -83,7 +88,9 @@ std::vector<Operator> cleanup_operators() {
        [](const OperatorArgs& a) -> Value { return dce(a.proc()); }},
       {"inline_calls",
        {proc()},
-       "f(...)  ->  the body of f, for every call of a procedure that is no instruction",
+       "f(...)  ->  the body of f, for every call of a procedure that is no instruction; windows "
+       "by "
+       "name are what they stand for",
        [](const OperatorArgs& a) -> Value { return inline_calls(a.proc()); }},
       {"cleanup",
        {proc()},

@@ -222,8 +222,7 @@ ProcPtr cut_at_guards(ProcPtr p, const Where& where) {
   // Strips of one row: what is inside then has bounds that are known.
   const std::vector<Path> all = all_stmt_paths(*p);
   for (auto path = all.rbegin(); path != all.rend(); ++path)
-    if (const For* f = stmt_at(*p, *path)->as<For>();
-        f && as_int(normalize(f->hi - f->lo)) == 1) {
+    if (const For* f = stmt_at(*p, *path)->as<For>(); f && as_int(normalize(f->hi - f->lo)) == 1) {
       if (as_int(f->lo) != 0) p = shift_loop(p, at(p, *path), int_const(0));
       p = unroll_loop(p, at(p, *path));
     }

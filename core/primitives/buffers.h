@@ -23,8 +23,8 @@ namespace exotune {
 ///     s                         s                       n_lifts times; also out of an `if`
 /// Obligation: sz does not depend on i or on configuration and is positive outside; no iteration
 /// reads what it did not write itself, or each has elements of its own; a `par` loop's iterations
-/// do not come to share elements. Cursors follow the allocation. Proposed out of the loops that
-/// need not repeat it.
+/// do not come to share elements. Cursors follow the allocation.
+/// Proposed out of the loops that need not repeat it.
 [[nodiscard]] ProcPtr lift_alloc(ProcPtr p, const Where& alloc, int n_lifts = 1);
 
 /// a : T[sz]                 for i in ..:

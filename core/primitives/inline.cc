@@ -47,10 +47,31 @@ Block with_actual(const Proc& p, const Path& at, const Block& body, const Arg& f
 
 }  // namespace
 
+namespace {
+
+Block with_names_apart_from(Block body, const std::vector<ScopeEntry>& seen) {
+  std::set<std::string> taken;
+  for (const ScopeEntry& e : seen) taken.insert(e.name.name());
+  std::vector<Sym> own;
+  for_each_stmt(body, [&](const StmtPtr& s) {
+    if (s->as<For>() || s->as<Alloc>() || s->as<WindowStmt>()) own.push_back(bound_symbol(*s));
+  });
+  for (const Sym old : own) {
+    if (!taken.count(old.name())) continue;
+    std::string name;
+    for (int k = 1; name.empty() || taken.count(name); ++k)
+      name = old.name() + "_" + std::to_string(k);
+    body = rename(body, old, Sym::fresh(name));
+  }
+  return body;
+}
+
+}  // namespace
+
 // A body in place of its call, actuals in place of formals. Arguments are evaluated at the call and
 // would be evaluated where they are used: what of them reads configuration that the body writes is
 // refused.
-ProcPtr inline_call(ProcPtr p, const Where& where) {
+ProcPtr inline_call(ProcPtr p, const Where& where, bool names_apart) {
   const char* op = "inline";
   Cursor c = where.call(p);
   const Call& call = c.as<Call>();
@@ -61,7 +82,9 @@ ProcPtr inline_call(ProcPtr p, const Where& where) {
                      "` writes");
   // A fresh copy: the callee may share names with the caller, and may be inlined twice.
   ProcPtr fresh = refresh_all(callee);
-  Block body = rewrite_exprs(fresh->body, [&](const ExprPtr& e) -> ExprPtr {
+  const Block own =
+      names_apart ? with_names_apart_from(fresh->body, scope_at(*p, c.path())) : fresh->body;
+  Block body = rewrite_exprs(own, [&](const ExprPtr& e) -> ExprPtr {
     const StrideExpr* s = e->as<StrideExpr>();
     return s && fresh->find_arg(s->name) ? at_call(*p, c.path(), *fresh, call.args, e) : nullptr;
   });

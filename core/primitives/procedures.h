@@ -30,8 +30,10 @@ namespace exotune {
 
 /// callee(args)     ->     the callee's body, its formals replaced by the arguments
 /// Obligation: an argument that reads configuration keeps its value while the body runs. What the
-/// callee asserts was proved at the call. A cursor to the call goes to the body.
-[[nodiscard]] ProcPtr inline_call(ProcPtr p, const Where& call);
+/// callee asserts was proved at the call. A cursor to the call goes to the body. `names_apart`:
+/// loops, allocations and windows of the body that are called as something that can be seen at the
+/// call get another name.
+[[nodiscard]] ProcPtr inline_call(ProcPtr p, const Where& call, bool names_apart = false);
 
 /// f(args)     ->     g(args)
 /// Obligation: f and g descend from one proc by steps that keep the meaning (added asserts too);

@@ -481,9 +481,9 @@ TEST(Suggestions, of_values_of_arrays_are_accepted) {
                          "\n                " + words[3])),
             "accepted");
   words = suggested(in_loop("v: f32[3] = [0.5, x[i], -1.0]"));
-  ASSERT_EQ(words.size(), 3u);
-  EXPECT_EQ(said(in_loop("v: f32[3]\n        " + words[0] + "\n        " + words[1] + "\n        " +
-                         words[2])),
+  ASSERT_EQ(words.size(), 4u);
+  EXPECT_EQ(said(in_loop(words[0] + "\n        " + words[1] + "\n        " + words[2] +
+                         "\n        " + words[3])),
             "accepted");
 }
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <random>
+
 #include "text.h"
 
 namespace exotune {
@@ -203,6 +206,35 @@ def f(x: f32[4], y: f32[8], s: f32):
   EXPECT_EQ(same(text, {0, 1, 2, 3}), (std::vector<int>{1, 2}));
   EXPECT_EQ(same(text, {0, 1, 3}), std::vector<int>{}) << "2 stays, and writes what 1 reads whole";
   EXPECT_EQ(same(text, {3, 5}), (std::vector<int>{3, 5})) << "5 reads elements of y: not names";
+}
+
+// Against a list that is looked through from its end.
+TEST(Scopes, find_the_newest_of_what_was_not_left) {
+  std::mt19937 random(7);
+  const auto below = [&](size_t n) { return random() % n; };
+  std::vector<Sym> names;
+  for (int k = 0; k < 150; ++k) names.push_back(Sym::fresh("x"));
+  Scope scope;
+  std::vector<std::pair<Sym, const Type*>> all;
+  const std::vector<Type> types(4);
+  for (int round = 0; round < 20000; ++round) {
+    const Sym name = names[below(names.size())];
+    if (below(40) == 0) {
+      const size_t n = below(all.size() + 1);
+      scope.truncate(n);
+      all.resize(n);
+    } else if (below(2) == 0) {
+      const Type* type = &types[below(types.size())];
+      scope.push(Binding{name, type});
+      all.push_back({name, type});
+    }
+    const auto at = std::find_if(all.rbegin(), all.rend(),
+                                 [&](const auto& bound) { return bound.first == name; });
+    const Binding* found = scope.find(name);
+    ASSERT_EQ(found != nullptr, at != all.rend());
+    ASSERT_TRUE(!found || found->type == at->second);
+    ASSERT_EQ(scope.size(), all.size());
+  }
 }
 
 }  // namespace

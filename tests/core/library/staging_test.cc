@@ -134,5 +134,51 @@ TEST(Cleanup, calls_of_procedures_are_their_bodies) {
   EXPECT_THROW((void)inline_calls(q), SchedulingError);
 }
 
+// The callee's scalar is no loop of the caller's; windows by name are what they stand for.
+TEST(Cleanup, names_of_a_callee_stay_apart) {
+  const ProcPtr p = read(
+      "def unit(v: [f32][4]):\n    s : f32\n    s = 0.0\n    for k in seq(0, 4):\n"
+      "        s += v[k]\n    for k in seq(0, 4):\n        v[k] = s\n"
+      "def f(x: f32[6, 4]):\n    for s in seq(0, 6):\n        row = x[s, :]\n"
+      "        unit(row[0:4])\n        row[0] = 1.0\n");
+  EXPECT_EQ(body(inline_calls(p)),
+            "for s in seq(0, 6):\n    s_1 : f32 @ DRAM\n    s_1 = 0.0\n"
+            "    for k in seq(0, 4):\n        s_1 += x[s, k]\n"
+            "    for k in seq(0, 4):\n        x[s, k] = s_1\n    x[s, 0] = 1.0\n");
+  const ProcPtr q = inline_calls(p);
+  for (const Path& path : all_stmt_paths(*q)) {
+    const Alloc* a = stmt_at(*q, path)->as<Alloc>();
+    EXPECT_TRUE(!a || a->name.name() == "s_1");
+  }
+}
+
+// The least number that is free: names of a scope that was left are free again, others' literal
+// names are not.
+TEST(PrintedNames, are_numbered_by_what_can_be_seen) {
+  std::string text = "def f(t_1: f32[8], x: f32[8]):\n    t : f32\n    t = 0.0\n";
+  for (int k = 0; k < 3; ++k)
+    text +=
+        "    for i in seq(0, 8):\n        t : f32\n        t = x[i]\n        t : f32\n"
+        "        t = x[i]\n        x[i] = t\n";
+  const ProcPtr p = read(text + "    x[0] = t\n    t : f32\n    t = t_1[0]\n    x[1] = t\n");
+  const std::string out = body(p);
+  size_t twos = 0, threes = 0;
+  for (size_t at = 0; (at = out.find("t_2 : f32", at)) != std::string::npos; ++at) ++twos;
+  for (size_t at = 0; (at = out.find("t_3 : f32", at)) != std::string::npos; ++at) ++threes;
+  EXPECT_EQ(twos, 4u) << out;    // once in each loop, once behind them
+  EXPECT_EQ(threes, 3u) << out;  // once in each loop
+  EXPECT_EQ(out.find("t_4"), std::string::npos) << out;
+  // A variable alone is named as it is among all.
+  for (const Path& path : all_stmt_paths(*p)) {
+    const std::vector<ScopeEntry> scope = scope_at(*p, path);
+    for (const ScopeEntry& e : scope)
+      if (!e.type.is_tensor()) {
+        const ExprPtr alone = read_var(e.name, e.type.scalar);
+        const std::string both = str(bin_op(BinOpKind::kAdd, alone, alone), scope);
+        EXPECT_EQ(str(alone, scope) + " + " + str(alone, scope), both);
+      }
+  }
+}
+
 }  // namespace
 }  // namespace exotune
