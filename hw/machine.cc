@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <sstream>
 
 #include "core/base/hashing.h"
@@ -168,16 +170,27 @@ Fingerprint fingerprint(const Machine& machine, const Target& target) {
   return {target.isa, machine.microarch, content_hash(text.str())};
 }
 
+std::optional<std::string> version_of(const std::string& path) {
+  static std::mutex mutex;
+  static std::map<std::string, std::optional<std::string>> known;
+  const std::lock_guard lock(mutex);
+  const auto [at, fresh] = known.try_emplace(path);
+  if (fresh)
+    if (const CommandResult said = run_command({path, "--version"}); said.ok())
+      at->second = said.out.substr(0, said.out.find('\n'));
+  return at->second;
+}
+
 CompilerIdentity find_compiler(const TargetCompiler& compiler) {
   std::string tried;
   for (const std::string& program : compiler.programs) {
     tried += (tried.empty() ? "" : ", ") + program;
     const std::string path = find_program(program);
     if (path.empty()) continue;
-    const CommandResult result = run_command({path, "--version"});
+    const std::optional<std::string> version = version_of(path);
     // A program of that name that cannot say its version is none.
-    if (!result.ok()) continue;
-    CompilerIdentity found{program, path, result.out.substr(0, result.out.find('\n')), ""};
+    if (!version) continue;
+    CompilerIdentity found{program, path, *version, ""};
     std::string key = found.version;
     // Other flags make another compiler, for whatever was measured.
     for (const std::string& flag : compiler.flags) key += '\n' + flag;

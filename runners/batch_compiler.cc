@@ -63,6 +63,18 @@ std::vector<std::string> compilation(const TargetToolchain& toolchain) {
   return argv;
 }
 
+bool is_clang(const TargetToolchain& toolchain) {
+  return toolchain.cc.find("clang") != std::string::npos;
+}
+
+// Flags that say nothing to a linker: optimization and instructions.
+bool links_plainly(const std::vector<std::string>& flags) {
+  return std::ranges::all_of(flags, [](const std::string& flag) {
+    return flag != "-Ofast" && flag != "-m32" && flag != "-mx32" &&
+           (flag.starts_with("-O") || flag.starts_with("-m") || flag.starts_with("-ffp-contract"));
+  });
+}
+
 void write_file(const fs::path& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary);
   out << text;
@@ -99,8 +111,10 @@ class Unit {
     const std::string library = (directory_ / (stem_ + std::to_string(count_++) + ".so")).string();
     const fs::path source = directory_ / (fs::path(library).stem().string() + ".c");
     write_file(source, unit_text(members));
-    const CommandResult run = run_command(command(source, library),
-                                          {directory_.string(), timeout, {}, directory_.string()});
+    const CommandOptions limits{directory_.string(), timeout, {}, directory_.string()};
+    std::optional<CommandResult> quick = linked_by_itself(source, library, limits);
+    const CommandResult run =
+        quick ? std::move(*quick) : run_command(command(source, library), limits);
     // One library for all of them.
     if (run.ok()) {
       for (size_t m : members) results[m] = {library, symbol(m), "", toolchain_.threads};
@@ -149,12 +163,33 @@ class Unit {
     for (size_t m : second) compile({m}, results, timeout);
   }
 
+  // clang starts itself once more for a compilation that is linked, which takes as long as a small
+  // kernel does. Nothing: another compiler, what only it knows how to link, or what the linker
+  // refuses and the compiler may know more of.
+  std::optional<CommandResult> linked_by_itself(const fs::path& source, const std::string& library,
+                                                const CommandOptions& limits) const {
+    static const std::string linker = find_program("ld");
+    if (linker.empty() || !is_clang(toolchain_) || !links_plainly(toolchain_.flags)) return {};
+    const std::string object = library + ".o";
+    std::vector<std::string> argv = compiling();
+    argv.insert(argv.end(), {"-c", "-o", object, source.string()});
+    CommandResult compiled = run_command(argv, limits);
+    if (!compiled.ok()) return compiled;
+    CommandResult linked =
+        run_command({linker, "-shared", "-z", "defs", "-o", library, object, "-lm", "-lc"}, limits);
+    return linked.ok() ? std::optional(std::move(linked)) : std::nullopt;
+  }
+
   // By place in the batch.
   static std::string symbol(size_t m) { return "exo_call_" + std::to_string(m); }
 
-  std::vector<std::string> command(const fs::path& source, const std::string& library) const {
+  std::vector<std::string> compiling() const {
     std::vector<std::string> argv = compilation(toolchain_);
     if (!prologue_.empty()) argv.insert(argv.end(), {"-include", prologue_});
+    return argv;
+  }
+  std::vector<std::string> command(const fs::path& source, const std::string& library) const {
+    std::vector<std::string> argv = compiling();
     // A symbol nobody defines is found here, not when the whole unit is loaded.
     for (const char* flag : {"-shared", "-Wl,-z,defs", "-o"}) argv.push_back(flag);
     argv.push_back(library);
@@ -261,7 +296,7 @@ std::string compile_prologue(const TargetToolchain& toolchain, const std::string
   const std::string header = directory + "/prologue.h";
   write_file(header, headers_of(toolchain));
   // They look for their compiled headers under different names.
-  const bool clang = toolchain.cc.find("clang") != std::string::npos;
+  const bool clang = is_clang(toolchain);
   std::vector<std::string> argv = compilation(toolchain);
   for (const std::string& a : {std::string("-x"), std::string("c-header"), header,
                                std::string("-o"), header + (clang ? ".pch" : ".gch")})

@@ -1,7 +1,5 @@
 #include "runners/toolchain.h"
 
-#include <map>
-#include <mutex>
 #include <sstream>
 
 #include "core/base/diagnostic.h"
@@ -11,25 +9,8 @@
 
 namespace exotune {
 
-namespace {
-
-/// The first line of `cc --version`, asked once per compiler.
-std::string version_line(const std::string& cc) {
-  static std::mutex mutex;
-  static std::map<std::string, std::string> known;
-  std::lock_guard lock(mutex);
-  auto [at, fresh] = known.try_emplace(cc);
-  if (fresh) {
-    const CommandResult r = run_command({cc, "--version"});
-    at->second = r.ok() ? r.out.substr(0, r.out.find('\n')) : "absent";
-  }
-  return at->second;
-}
-
-}  // namespace
-
 std::string TargetToolchain::describe() const {
-  std::string out = version_line(cc);
+  std::string out = version_of(cc).value_or("absent");
   for (const std::string& flag : flags) out += " " + flag;
   if (threads > 1) out += ", " + std::to_string(threads) + " threads";
   return out;
