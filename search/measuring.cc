@@ -35,6 +35,9 @@ constexpr double kLongestWritten = 60;  // seconds for the nest as written, wher
 // the time as long as all schedules'. The final comparison has the compilers all the same. Of long
 // calls each of theirs is the time of several schedules.
 constexpr double kHopeless = 32, kHopelessIfLong = 4;
+// The others wait until schedules had their time: where they take more than this share of it, and
+// some schedule is so many times as fast as the target's own compiler.
+constexpr double kShareOfOthers = 0.15, kAhead = 2;
 // Of the finals' time, for other ways to compile the nest; of what is left, for one candidate of a
 // rescue.
 constexpr double kShareOfOtherwise = 0.4, kShareOfRescue = 0.4;
@@ -122,9 +125,12 @@ void Measuring::written_otherwise(const Deadline& deadline, bool in_turn) {
       if (t.status == TrialStatus::kOk && t.median > hopeless * run_.best_seconds) return;
       std::vector<Trial> others = candidates_.otherwise(t);
       const int planned = static_cast<int>(measured_.trials.size() + others.size());
-      if (!in_turn)
-        return measure(std::move(others), planned, deadline, request_.timeout_seconds, false);
       const double each = seconds_each();
+      if (!in_turn) {
+        const double all = each * static_cast<double>(others.size());
+        if (t.median > kAhead * run_.best_seconds && all > kShareOfOthers * deadline.left()) return;
+        return measure(std::move(others), planned, deadline, request_.timeout_seconds, false);
+      }
       for (Trial& other : others)
         if (each <= deadline.left())
           measure({std::move(other)}, planned, deadline, request_.timeout_seconds, false);

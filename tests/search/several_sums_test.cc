@@ -107,6 +107,34 @@ TEST_F(SeveralSums, have_tiles_that_fit_the_registers_with_all_operands_packed) 
   }
 }
 
+// A loop whose iterations need one another has no vectors, however many at once.
+TEST_F(SeveralSums, finishes_that_two_of_their_kind_were_refused_as_are_not_tried) {
+  const ProcPtr p = parsed(R"(
+@proc
+def chain(x: f32[64], y: f32[64]):
+    for i in seq(1, 64):
+        x[i] += x[i - 1] * y[i]
+        y[i] += x[i] * y[i - 1]
+)");
+  const VectorValues unit(*target_, ScalarType::kF32, context_.instructions);
+  std::vector<Finish> finishes;
+  for (const int64_t vectors : {1, 2, 4, 8})
+    finishes.push_back({"", {unit.step("optimize_level_1", {Value("i")}, {Value(vectors)})}});
+  finishes.push_back({"",
+                      {{"divide_loop",
+                        {Value("i"), Value(int64_t{8}), Value::strings({"io", "i"}), Value("cut")},
+                        {}}}});
+  const std::vector<FinishedNest> made =
+      finish_all({p, {}, false}, finishes, PartPricing(context_), {});
+  ASSERT_EQ(made.size(), 5u);
+  for (const size_t k : {0, 1}) {
+    ASSERT_EQ(made[k].refusals.size(), 1u);
+    EXPECT_FALSE(made[k].plan);
+  }
+  for (const size_t k : {2, 3}) EXPECT_TRUE(made[k].refusals.empty() && !made[k].plan);
+  EXPECT_TRUE(made[4].plan);
+}
+
 TEST_F(SeveralSums, are_packed_together_by_the_beam) {
   for (const char* const text : {kComplex, kGated}) {
     const ProcPtr p = parsed(text);
