@@ -54,7 +54,8 @@ Block with_names_apart_from(Block body, const std::vector<ScopeEntry>& seen) {
   for (const ScopeEntry& e : seen) taken.insert(e.name.name());
   std::vector<Sym> own;
   for_each_stmt(body, [&](const StmtPtr& s) {
-    if (s->as<For>() || s->as<Alloc>() || s->as<WindowStmt>()) own.push_back(bound_symbol(*s));
+    if (const For* loop = s->as<For>()) own.push_back(loop->iter);
+    if (s->as<Alloc>() || s->as<WindowStmt>()) own.push_back(bound_symbol(*s));
   });
   for (const Sym old : own) {
     if (!taken.count(old.name())) continue;
@@ -102,7 +103,9 @@ ProcPtr inline_call(ProcPtr p, const Where& where, bool names_apart) {
   Rewrite rw(p);
   rw.replace(c.path(), 1, std::move(body));
   require_config_may_stand(rw.proc(), call.args, op);  // in a window's bounds, say
-  return rw.finish(op, {place(where, c)});
+  std::vector<Value> args{place(where, c)};
+  if (names_apart) args.push_back(true);
+  return rw.finish(op, std::move(args));
 }
 
 // Two procs that descend from one, but for fields of configuration that the steps between changed:
@@ -232,11 +235,12 @@ Extracted extract_subproc(ProcPtr p, const Where& where, const std::string& name
 std::vector<Operator> inline_operators() {
   using namespace params;
   return {
-      in_cpp("inline_call",
-             {"inline",
-              {proc(), place("call")},
-              "f(...)  ->  the body of f",
-              [](const OperatorArgs& a) -> Value { return inline_call(a.proc(), a.where(1)); }}),
+      in_cpp("inline_call", {"inline",
+                             {proc(), place("call"), boolean("names_apart", false)},
+                             "f(...)  ->  the body of f",
+                             [](const OperatorArgs& a) -> Value {
+                               return inline_call(a.proc(), a.where(1), a.boolean(2));
+                             }}),
       {"call_eqv",
        {proc(), place("call"), proc("eqv_proc")},
        "f(...)  ->  g(...)   (g scheduled from f, or both from one)",

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "core/cursor/provenance.h"
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
 #include "core/library/cleanup.h"
@@ -138,18 +139,21 @@ TEST(Cleanup, calls_of_procedures_are_their_bodies) {
 TEST(Cleanup, names_of_a_callee_stay_apart) {
   const ProcPtr p = read(
       "def unit(v: [f32][4]):\n    s : f32\n    s = 0.0\n    for k in seq(0, 4):\n"
-      "        s += v[k]\n    for k in seq(0, 4):\n        v[k] = s\n"
+      "        s += v[k]\n    for row in seq(0, 4):\n        v[row] = s\n"
       "def f(x: f32[6, 4]):\n    for s in seq(0, 6):\n        row = x[s, :]\n"
       "        unit(row[0:4])\n        row[0] = 1.0\n");
   EXPECT_EQ(body(inline_calls(p)),
             "for s in seq(0, 6):\n    s_1 : f32 @ DRAM\n    s_1 = 0.0\n"
             "    for k in seq(0, 4):\n        s_1 += x[s, k]\n"
-            "    for k in seq(0, 4):\n        x[s, k] = s_1\n    x[s, 0] = 1.0\n");
+            "    for row_1 in seq(0, 4):\n        x[s, row_1] = s_1\n    x[s, 0] = 1.0\n");
   const ProcPtr q = inline_calls(p);
   for (const Path& path : all_stmt_paths(*q)) {
     const Alloc* a = stmt_at(*q, path)->as<Alloc>();
     EXPECT_TRUE(!a || a->name.name() == "s_1");
   }
+  // The steps that it is made of say so, too: whoever replays them has the same names.
+  EXPECT_NE(trace_script(q).find("p = inline(p, p.find('unit(_)'), True)"), std::string::npos)
+      << trace_script(q);
 }
 
 // The least number that is free: names of a scope that was left are free again, others' literal
