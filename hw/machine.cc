@@ -172,13 +172,13 @@ Fingerprint fingerprint(const Machine& machine, const Target& target) {
 
 std::optional<std::string> version_of(const std::string& path) {
   static std::mutex mutex;
-  static std::map<std::string, std::optional<std::string>> known;
+  static std::map<std::string, std::string> known;
   const std::lock_guard lock(mutex);
-  const auto [at, fresh] = known.try_emplace(path);
-  if (fresh)
-    if (const CommandResult said = run_command({path, "--version"}); said.ok())
-      at->second = said.out.substr(0, said.out.find('\n'));
-  return at->second;
+  if (const auto at = known.find(path); at != known.end()) return at->second;
+  // Who was stopped may be asked again.
+  const CommandResult said = run_command({path, "--version"});
+  if (!said.ok()) return std::nullopt;
+  return known[path] = said.out.substr(0, said.out.find('\n'));
 }
 
 CompilerIdentity find_compiler(const TargetCompiler& compiler) {

@@ -61,8 +61,8 @@ struct CompilerIdentity {
   std::string version;  // first line of --version
   std::string hash;     // of version and flags: part of the key of stored measurements
 };
-/// The first line of `path --version`; nothing: it does not run. Asked once per program in a
-/// process, as it takes 0.1 s.
+/// The first line of `path --version`; nothing: it does not run, or was stopped by the thread's
+/// deadline. What answers is asked once in a process, as it takes 0.1 s.
 std::optional<std::string> version_of(const std::string& path);
 
 /// The first of the target's compilers that runs. Throws Error(kUnavailable) naming all that were

@@ -88,9 +88,8 @@ std::vector<Operator> cleanup_operators() {
        [](const OperatorArgs& a) -> Value { return dce(a.proc()); }},
       {"inline_calls",
        {proc()},
-       "f(...)  ->  the body of f, for every call of a procedure that is no instruction; windows "
-       "by "
-       "name are what they stand for",
+       "f(...)  ->  the body of f, for every call of a procedure that is no instruction; named "
+       "windows are what they stand for",
        [](const OperatorArgs& a) -> Value { return inline_calls(a.proc()); }},
       {"cleanup",
        {proc()},
