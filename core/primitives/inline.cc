@@ -57,10 +57,12 @@ Block with_names_apart_from(Block body, const std::vector<ScopeEntry>& seen) {
     if (const For* loop = s->as<For>()) own.push_back(loop->iter);
     if (s->as<Alloc>() || s->as<WindowStmt>()) own.push_back(bound_symbol(*s));
   });
+  std::set<std::string> used = taken;  // by the callee itself, too
+  for (const Sym s : own) used.insert(s.name());
   for (const Sym old : own) {
     if (!taken.count(old.name())) continue;
     std::string name;
-    for (int k = 1; name.empty() || taken.count(name); ++k)
+    for (int k = 1; name.empty() || used.count(name); ++k)
       name = old.name() + "_" + std::to_string(k);
     body = rename(body, old, Sym::fresh(name));
   }
