@@ -85,6 +85,10 @@ Proposals::Proposals(TuningState& run)
       run_.count(*refusal);
   // What stands in procedures of its own is the nest's all the same; a refusal: there are no calls.
   if (!request_.partial) (void)extend(start, {{"inline_calls", {}, {}}}, context_);
+  // Powers are products, and what is computed alike is computed once; a refusal: there is nothing.
+  if (!request_.partial)
+    for (const char* cheaper : {"powers_as_products", "share_operations", "lead_with_terms"})
+      (void)extend(start, {{cheaper, {}, {}}}, context_);
   // Sums are sums however they are spelled; a refusal: there are no others.
   (void)extend(start, {{"fold_updates", {}, {}}}, context_);
   if (!request_.partial && request_.kernel.ahead.empty()) {

@@ -3,6 +3,7 @@
 // this list too: the manual (manual.h) is made of these headers' comments, so a new one is named
 // here and nowhere else.
 #include "core/library/ahead.h"              // operands that a caller packs once for many calls
+#include "core/library/arithmetic.h"         // powers, and what is computed alike
 #include "core/library/attempted.h"          // steps that may be refused
 #include "core/library/blocking.h"           // blocks, unrolling, interleaving of single loops
 #include "core/library/cleanup.h"            // dead code and leftovers

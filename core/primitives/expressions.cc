@@ -1,4 +1,6 @@
 // Expressions rewritten where they stand.
+#include <cmath>
+
 #include "core/ir/printer.h"
 #include "core/primitives/internal.h"
 #include "core/primitives/operator_rows.h"
@@ -41,15 +43,16 @@ ProcPtr left_reassociate_expr(ProcPtr p, const Where& where) {
   const ExprPtr e = c.expr();
   const BinOp* outer = e->as<BinOp>();
   const BinOp* inner = outer ? outer->rhs->as<BinOp>() : nullptr;
-  if (!inner || inner->op != outer->op ||
-      (outer->op != BinOpKind::kAdd && outer->op != BinOpKind::kMul))
-    refuse(op, "'" + str(e) + "' is not of the form a + (b + c) or a * (b * c)");
+  const bool sums = inner && outer->op == BinOpKind::kAdd &&
+                    (inner->op == BinOpKind::kAdd || inner->op == BinOpKind::kSub);
+  if (!sums && !(inner && outer->op == BinOpKind::kMul && inner->op == BinOpKind::kMul))
+    refuse(op, "'" + str(e) + "' is not of the form a + (b + c), a + (b - c) or a * (b * c)");
   if (is_control(e->type) && outer->op == BinOpKind::kMul)
     refuse(op, "control products keep their literal side");
   Rewrite rw(p);
   rw.flags.reassociates = is_data(e->type) && is_float(e->type);
   rw.replace_expr(c.path(),
-                  bin_op(outer->op, bin_op(outer->op, outer->lhs, inner->lhs), inner->rhs));
+                  bin_op(inner->op, bin_op(outer->op, outer->lhs, inner->lhs), inner->rhs));
   return rw.finish(op, {place(where, c)});
 }
 
@@ -104,6 +107,75 @@ ProcPtr multiply_by_reciprocal(ProcPtr p, const Where& where) {
   const ExprPtr one = data_const(1, e->type);
   rw.replace_expr(c.path(), bin_op(BinOpKind::kMul, quotient->lhs,
                                    bin_op(BinOpKind::kDiv, one, quotient->rhs)));
+  return rw.finish(op, {place(where, c)});
+}
+
+namespace {
+
+// What a literal says, a negative one too.
+std::optional<double> real_literal(const ExprPtr& e) {
+  if (const USub* minus = e->as<USub>()) {
+    const std::optional<double> of = real_literal(minus->arg);
+    return of ? std::optional(-*of) : std::nullopt;
+  }
+  const Const* c = e->as<Const>();
+  if (!c) return std::nullopt;
+  if (const int64_t* whole = std::get_if<int64_t>(&c->value)) return static_cast<double>(*whole);
+  const double* real = std::get_if<double>(&c->value);
+  return real ? std::optional(*real) : std::nullopt;
+}
+
+constexpr double kMostPower = 64;  // 12 products; what is beyond is rounded often, and rare
+
+// The power of x nearer to products by one step; nothing: it has none.
+ExprPtr nearer_to_products(const ExprPtr& x, double n, ScalarType t) {
+  const auto call = [&](const char* f, std::vector<ExprPtr> args) {
+    return make_expr(Extern{f, std::move(args)}, t, {});
+  };
+  const auto power = [&](const ExprPtr& of, double to) {
+    if (to == 0) return data_const(1, t);
+    return to == 1 ? of : call("pow", {of, data_const(to, t)});
+  };
+  const auto times = [](const ExprPtr& a, const ExprPtr& b) {
+    return bin_op(BinOpKind::kMul, a, b);
+  };
+  const auto reciprocal = [&](const ExprPtr& of) {
+    return bin_op(BinOpKind::kDiv, data_const(1, t), of);
+  };
+  if (!(std::fabs(n) <= kMostPower) || 2 * n != std::rint(2 * n)) return nullptr;
+  const double whole = std::floor(std::fabs(n));
+  if (whole != std::fabs(n)) {
+    const ExprPtr root = call("sqrt", {x});
+    if (n < 0) return power(reciprocal(root), 2 * whole + 1);
+    return whole == 0 ? root : times(power(x, whole), root);
+  }
+  if (n < 0) return reciprocal(power(x, whole));
+  if (n < 2) return power(x, n);
+  const double half = std::floor(n / 2);
+  const ExprPtr even = power(times(x, x), half);
+  return n == 2 * half ? even : times(even, x);
+}
+
+}  // namespace
+
+ProcPtr expand_power(ProcPtr p, const Where& where) {
+  static const char op[] = "expand_power";
+  Cursor c = where.expr(p);
+  const ExprPtr e = c.expr();
+  const Extern* power = e->as<Extern>();
+  if (!power || power->fn != "pow") refuse(op, "'" + str(e) + "' is no power");
+  if (!is_float(e->type)) refuse(op, "integers are raised by no products: '" + str(e) + "'");
+  const std::optional<double> exponent = real_literal(power->args[1]);
+  ExprPtr with;
+  if (exponent)
+    with = nearer_to_products(power->args[0], *exponent, e->type);
+  else if (real_literal(power->args[0]) == 2.0)
+    with = make_expr(Extern{"exp2", {power->args[1]}}, e->type, e->where);
+  if (!with)
+    refuse(op, "'" + str(e) + "' has no whole or half exponent that the program says, up to 64");
+  Rewrite rw(p);
+  rw.flags.reassociates = true;
+  rw.replace_expr(c.path(), with);
   return rw.finish(op, {place(where, c)});
 }
 
@@ -169,6 +241,10 @@ std::vector<Operator> expressions_operators() {
        {proc(), place("expr")},
        "a / b  ->  a * (1.0 / b)",
        [](const OperatorArgs& a) -> Value { return multiply_by_reciprocal(a.proc(), a.where(1)); }},
+      {"expand_power",
+       {proc(), place("expr")},
+       "pow(x, 2 n)  ->  pow(x * x, n), and so on down to products, roots and quotients",
+       [](const OperatorArgs& a) -> Value { return expand_power(a.proc(), a.where(1)); }},
       {"negate_factor",
        {proc(), place("expr")},
        "-(a * b)  ->  -a * b",

@@ -105,7 +105,7 @@ namespace exotune {
 /// Obligation: none. Forwarding: the expression and its parts are new; all else stays.
 [[nodiscard]] ProcPtr commute_expr(ProcPtr p, const Where& expr);
 
-/// a + (b + c) -> (a + b) + c;  a * (b * c) -> (a * b) * c
+/// a + (b + c) -> (a + b) + c;  a + (b - c) -> (a + b) - c;  a * (b * c) -> (a * b) * c
 /// Obligation: none over the reals; floating-point data is marked as reassociated.
 /// Forwarding: the expression and its parts are new; all else stays.
 [[nodiscard]] ProcPtr left_reassociate_expr(ProcPtr p, const Where& expr);
@@ -125,6 +125,17 @@ namespace exotune {
 /// once more, and 1.0 / b may overflow where a / b would not.
 /// Forwarding: the expression and its parts are new; all else stays.
 [[nodiscard]] ProcPtr multiply_by_reciprocal(ProcPtr p, const Where& expr);
+
+/// One step of a power with an exponent that the program says:
+///   pow(x, 2.0) -> x * x                      pow(x, 2 n) -> pow(x * x, n)
+///   pow(x, 2 n + 1) -> pow(x * x, n) * x      pow(x, n + 0.5) -> pow(x, n) * sqrt(x)
+///   pow(x, -n) -> 1.0 / pow(x, n)             pow(x, -n - 0.5) -> pow(1.0 / sqrt(x), 2 n + 1)
+///   pow(x, 1.0) -> x,  pow(x, 0.0) -> 1.0,  pow(x, 0.5) -> sqrt(x);   pow(2.0, x) -> exp2(x)
+/// Obligation: floating-point data; the exponent a literal, twice it an integer up to 128, or the
+/// base 2.0; equal over the reals, and marked as reassociated: products are rounded one by one, may
+/// overflow before their reciprocal vanishes, and sqrt is no number of what is negative infinity.
+/// Forwarding: the expression and its parts are new; all else stays.
+[[nodiscard]] ProcPtr expand_power(ProcPtr p, const Where& expr);
 
 /// e -> with
 /// Obligation: equal wherever control reaches e; control arithmetic stays quasi-affine. Control:

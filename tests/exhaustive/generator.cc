@@ -170,14 +170,18 @@ class Generator {
         return {make_for(k, lo, middle, {body}),
                 make_for(l, c_.pick(3) ? middle : zero, size(), rename({body}, k, l))};
       }
-      case 5: {  // left_reassociate_expr, multiply_by_reciprocal, negate_factor, fold_into_reduce,
-                 // split_write
+      case 5: {  // left_reassociate_expr, multiply_by_reciprocal, negate_factor, expand_power,
+                 // fold_into_reduce, split_write
         const Element target = element();
         const ExprPtr a = c_.pick(2) ? read_of(target) : read_of(element()), b = read_of(element()),
                       c = c_.pick(2) ? read_of(target) : read_of(element());
         // Divisors are powers of two: quotients and reciprocals are compared exactly.
         const ExprPtr two = data_const(2, kElement), four = two * two;
-        const ExprPtr sum = c_.pick(2) ? a + (b + c)
+        const double exponent = static_cast<double>(c_.pick(6)) / 2;
+        const ExprPtr power =
+            make_expr(Extern{"pow", {two * two, data_const(exponent, kElement)}}, kElement, {});
+        const ExprPtr sum = c_.pick(2)        ? a + (b + c)
+                            : c_.pick(3) == 0 ? (c_.pick(2) ? a + (b - c) : a * power)
                             : c_.pick(2)
                                 ? (c_.pick(2) ? a * (b * c) : make_expr(USub{a * b}, kElement, {}))
                                 : (c_.pick(2) ? (a + b) + c : bin_op(BinOpKind::kDiv, a * b, four));

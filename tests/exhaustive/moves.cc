@@ -457,6 +457,8 @@ class Collector {
     }
     if (e->as<USub>())
       add("negate_factor", said(path), [=, p = p_] { return negate_factor(p, c); });
+    if (e->as<Extern>())
+      add("expand_power", said(path), [=, p = p_] { return expand_power(p, c); });
     if (e->as<BinOp>()) {
       add("commute_expr", said(path), [=, p = p_] { return commute_expr(p, c); });
       add("shift_factor", said(path) + ", 100", [=, p = p_] { return shift_factor(p, c, 100); });

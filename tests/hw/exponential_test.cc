@@ -1,5 +1,5 @@
-// The exponentials of the targets' texts, and what is made of them, against the C library's
-// functions, over numbers of every exponent.
+// The exponentials of the targets' texts, what is made of them, and roots and quotients by
+// estimates, against the C library's functions, over numbers of every exponent.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -64,6 +64,7 @@ static number result(number x) {
   vector_function(all, y);
   return y[0];
 }
+static int same(double a, double b) { return isnan(a) ? isnan(b) : a == b; }
 int main(void) {
   double worst = 0;
   for (uint64_t first = 0; first < STEPS; first += LANES) {
@@ -81,6 +82,10 @@ int main(void) {
       }
       const exact right = EXACT((exact)x[i]);
       const number rounded = (number)right;
+      if (isnan(right)) {
+        if (!isnan(y[i])) return printf("f(%g) = %g\n", x[i], y[i]), 1;
+        continue;
+      }
       if (isinf(rounded)) {
         if (!isinf(y[i]) && x[i] > LARGEST) return printf("f(%g) = %g\n", x[i], y[i]), 1;
         continue;
@@ -97,16 +102,16 @@ int main(void) {
     const number x = (number)(k * (DOUBLES ? 0.0037 : 0.0005));
     const exact right = EXACT((exact)x);
     if (x < LEAST_OPERAND) continue;
-    if (isinf((number)right)) continue;
+    if (isinf((number)right) || isnan(right)) continue;
     int exponent;
     frexp((number)right, &exponent);
     const double unit = ldexp(1, exponent - DIGITS < LEAST ? LEAST : exponent - DIGITS);
     const double error = fabs((double)(right - (exact)result(x)) / unit);
     if (!(error <= worst)) worst = error;
   }
-  if (result(0) != AT_ZERO) return printf("f(0) = %g\n", result(0)), 1;
-  if (result(-INFINITY) != AT_LESS) return printf("f(-inf) = %g\n", result(-INFINITY)), 1;
-  if (result(INFINITY) != AT_MORE) return printf("f(inf) = %g\n", result(INFINITY)), 1;
+  if (!same(result(0), AT_ZERO)) return printf("f(0) = %g\n", result(0)), 1;
+  if (!same(result(-INFINITY), AT_LESS)) return printf("f(-inf) = %g\n", result(-INFINITY)), 1;
+  if (!same(result(INFINITY), AT_MORE)) return printf("f(inf) = %g\n", result(INFINITY)), 1;
   if (!(worst <= UNITS)) return printf("%g units in the last place\n", worst), 1;
   return 0;
 }
@@ -116,6 +121,10 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr const char* kAvx2 = "-mavx2 -mfma";
 constexpr const char* kAvx512 = "-mavx512f -mavx512vl -mavx512dq -mfma";
 constexpr const char* kSigmoid = "1 / (1 + exp(-(x)))";
+constexpr const char *kRoot = "sqrt(x)", *kOverRoot = "1 / sqrt(x)", *kReciprocal = "1 / (x)";
+constexpr const char *kRootL = "sqrtl(x)", *kOverRootL = "1 / sqrtl(x)",
+                     *kReciprocalL = kReciprocal;
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr Exponential kAll[] = {
     {"avx2", "mm256_exp_ps", false, kAvx2, "exo256_exp", "exp(x)", 1, 0, kInf, 88.73, 2},
     {"avx2", "mm256_exp_pd", true, kAvx2, "exo256_exp_pd", "expl(x)", 1, 0, kInf, 709.79, 2},
@@ -127,9 +136,29 @@ constexpr Exponential kAll[] = {
     {"avx512", "mm512_tanh_ps", false, kAvx512, "exo512_tanh", "tanh(x)", 0, -1, 1, kInf, 3},
     {"avx512", "mm512_sigmoid_ps", false, kAvx512, "exo512_sigmoid", kSigmoid, 0.5, 0, 1, kInf, 4,
      -88.37},
+    // Roots and quotients by estimates: what is not for them, too.
+    {"avx2", "mm256_sqrt_by_estimate_ps", false, kAvx2, "exo256_sqrt_by_estimate_ps", kRoot, 0,
+     kNone, kInf, 0, 3},
+    {"avx2", "mm256_over_sqrt_by_estimate_ps", false, kAvx2, "exo256_over_sqrt_by_estimate_ps",
+     kOverRoot, kInf, kNone, 0, 0, 3},
+    {"avx2", "mm256_reciprocal_by_estimate_ps", false, kAvx2, "exo256_reciprocal_by_estimate_ps",
+     kReciprocal, kInf, 0, 0, 0, 3},
+    {"avx512", "mm512_sqrt_by_estimate_ps", false, kAvx512, "exo512_sqrt_by_estimate_ps", kRoot, 0,
+     kNone, kInf, 0, 1},
+    {"avx512", "mm512_over_sqrt_by_estimate_ps", false, kAvx512, "exo512_over_sqrt_by_estimate_ps",
+     kOverRoot, kInf, kNone, 0, 0, 2},
+    {"avx512", "mm512_reciprocal_by_estimate_ps", false, kAvx512,
+     "exo512_reciprocal_by_estimate_ps", kReciprocal, kInf, 0, 0, 0, 2},
+    {"avx512", "mm512_sqrt_by_estimate_pd", true, kAvx512, "exo512_sqrt_by_estimate_pd", kRootL, 0,
+     kNone, kInf, 0, 1},
+    {"avx512", "mm512_over_sqrt_by_estimate_pd", true, kAvx512, "exo512_over_sqrt_by_estimate_pd",
+     kOverRootL, kInf, kNone, 0, 0, 2},
+    {"avx512", "mm512_reciprocal_by_estimate_pd", true, kAvx512, "exo512_reciprocal_by_estimate_pd",
+     kReciprocalL, kInf, 0, 0, 0, 2},
 };
 
 std::string number(double x) {
+  if (std::isnan(x)) return "NAN";
   return std::isinf(x) ? x > 0 ? "INFINITY" : "-INFINITY" : std::to_string(x);
 }
 

@@ -292,6 +292,52 @@ TEST(Expressions, commute_and_reassociate) {
   expect_proc(commute_expr(p, rhs), "def f(x: f32[4], y: f32):\n    y = x[1] + x[2] + x[0]\n");
 }
 
+TEST(Expressions, a_difference_takes_a_term_in_front_of_it) {
+  ProcPtr p = parse("def f(x: i32[4], y: i32):\n    y = x[0] + (x[1] - x[2])\n");
+  expect_proc(left_reassociate_expr(p, find(p, "y = _").rhs()),
+              "def f(x: i32[4], y: i32):\n    y = x[0] + x[1] - x[2]\n");
+  ProcPtr q = parse("def f(x: f32[4], y: f32):\n    y = x[0] - (x[1] + x[2])\n");
+  EXPECT_NE(refusal([&] {
+              (void)left_reassociate_expr(q, find(q, "y = _").rhs());
+            }).find("is not of the form"),
+            std::string::npos);
+}
+
+TEST(Expressions, powers_go_nearer_to_products_by_one_step) {
+  const auto expanded = [](const std::string& power) {
+    const std::string head = "def f(x: f32, y: f32):\n    y = ";
+    ProcPtr p = parse((head + power + "\n").c_str());
+    const ProcPtr q = expand_power(p, find(p, "y = _").rhs());
+    EXPECT_TRUE(reassociates(q));
+    const std::string text = str(*q);
+    const size_t at = text.find("y = ") + 4;
+    return text.substr(at, text.find('\n', at) - at);
+  };
+  EXPECT_EQ(expanded("pow(x, 0.0)"), "1.0");
+  EXPECT_EQ(expanded("pow(x, 1.0)"), "x");
+  EXPECT_EQ(expanded("pow(x, 2.0)"), "x * x");
+  EXPECT_EQ(expanded("pow(x, 5.0)"), "pow(x * x, 2.0) * x");
+  EXPECT_EQ(expanded("pow(x, 64.0)"), "pow(x * x, 32.0)");
+  EXPECT_EQ(expanded("pow(x, 0.5)"), "sqrt(x)");
+  EXPECT_EQ(expanded("pow(x, 2.5)"), "pow(x, 2.0) * sqrt(x)");
+  EXPECT_EQ(expanded("pow(x, -1.0)"), "1.0 / x");
+  EXPECT_EQ(expanded("pow(x, -3.0)"), "1.0 / pow(x, 3.0)");
+  EXPECT_EQ(expanded("pow(x, -1.5)"), "pow(1.0 / sqrt(x), 3.0)");
+  EXPECT_EQ(expanded("pow(2.0, x)"), "exp2(x)");
+}
+
+TEST(Expressions, powers_that_are_no_products_are_refused) {
+  const auto refused = [](const std::string& power) {
+    const std::string head = "def f(x: f32, y: f32):\n    y = ";
+    ProcPtr p = parse((head + power + "\n").c_str());
+    return refusal([&] { (void)expand_power(p, find(p, "y = _").rhs()); });
+  };
+  EXPECT_NE(refused("sqrt(x)").find("is no power"), std::string::npos);
+  for (const char* power :
+       {"pow(x, x)", "pow(x, 0.3)", "pow(x, 65.0)", "pow(x, 1e300)", "pow(3.0, x)"})
+    EXPECT_NE(refused(power).find("no whole or half exponent"), std::string::npos) << power;
+}
+
 TEST(Expressions, quotients_become_products_with_reciprocals) {
   ProcPtr p = parse("def f(x: f32[4], y: f32):\n    y = x[0] / (x[1] + 2.0)\n");
   const ProcPtr q = multiply_by_reciprocal(p, find(p, "y = _").rhs());

@@ -204,6 +204,71 @@ static inline __mmask16 sub_cmplt_epu32_mask(__m512i a, __m512i b) {
 #undef _mm512_cmplt_epu32_mask
 #define _mm512_cmplt_epu32_mask sub_cmplt_epu32_mask
 
+// The same of doubles.
+static inline double sub_double_rounded_to_14_bits(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, sizeof bits);
+  if (isfinite(x)) bits = (bits + ((uint64_t)1 << 37)) & ~(((uint64_t)1 << 38) - 1);
+  memcpy(&x, &bits, sizeof bits);
+  return x;
+}
+static inline __m512d sub_maskz_rsqrt14_pd(__mmask8 k, __m512d a) {
+  LANE_LOOP(8) a[lane] = LANE_IN(k) ? sub_double_rounded_to_14_bits(1 / sqrt(a[lane])) : 0;
+  return a;
+}
+#define _mm512_maskz_rsqrt14_pd sub_maskz_rsqrt14_pd
+static inline __m512d sub_rsqrt14_pd(__m512d a) { return sub_maskz_rsqrt14_pd(0xFF, a); }
+#define _mm512_rsqrt14_pd sub_rsqrt14_pd
+static inline __m512d sub_rcp14_pd(__m512d a) {
+  LANE_LOOP(8) a[lane] = sub_double_rounded_to_14_bits(1 / a[lane]);
+  return a;
+}
+#define _mm512_rcp14_pd sub_rcp14_pd
+static inline __mmask8 sub_fpclass_pd_mask(__m512d a, int kinds) {
+  __mmask8 out = 0;
+  LANE_LOOP(8) {
+    const double x = a[lane];
+    const int minus = signbit(x) != 0;
+    const int kind = isnan(x)              ? 0
+                     : x == 0              ? 1 + minus
+                     : isinf(x)            ? 3 + minus
+                     : fabs(x) < 0x1p-1022 ? 5
+                                           : 8;
+    const int is_minus = minus && !isnan(x) && x != 0 && !isinf(x) && (kinds & 0x40);
+    if ((kinds >> kind & 1) || is_minus) out |= (__mmask8)(1u << lane);
+  }
+  return out;
+}
+#undef _mm512_fpclass_pd_mask
+#define _mm512_fpclass_pd_mask sub_fpclass_pd_mask
+static inline __mmask8 sub_cmplt_epu64_mask(__m512i a, __m512i b) {
+  uint64_t x[8], y[8];
+  __mmask8 less = 0;
+  memcpy(x, &a, sizeof a);
+  memcpy(y, &b, sizeof b);
+  LANE_LOOP(8) less |= (__mmask8)((x[lane] < y[lane]) << lane);
+  return less;
+}
+#undef _mm512_cmplt_epu64_mask
+#define _mm512_cmplt_epu64_mask sub_cmplt_epu64_mask
+// Four bits of `table` for a quiet NaN, a signalling one (here none), 0, 1, -infinity, infinity,
+// less and greater than 0: `a` stays at 0, is `b` at 1, and no number at 2; no others are asked
+// for.
+static inline __m512d sub_fixupimm_pd(__m512d a, __m512d b, __m512i table, int exceptions) {
+  uint64_t kinds[8];
+  memcpy(kinds, &table, sizeof table);
+  (void)exceptions;
+  LANE_LOOP(8) {
+    const double x = b[lane];
+    const int kind = isnan(x) ? 0 : x == 0 ? 2 : x == 1 ? 3 : isinf(x) ? 4 + (x > 0) : 6 + (x > 0);
+    const int what = (int)(kinds[lane] >> (4 * kind) & 15);
+    a[lane] = what == 0 ? a[lane] : what == 1 ? x : NAN;
+  }
+  return a;
+}
+#undef _mm512_fixupimm_pd
+#define _mm512_fixupimm_pd sub_fixupimm_pd
+
 // Halves added to halves, as the compilers write the reductions out.
 #define REDUCTION(name, suffix, V, E, n, K, empty, combined)        \
   static inline E sub_mask_reduce_##name##_##suffix(K k, V v) {     \

@@ -1,0 +1,308 @@
+#include "core/library/arithmetic.h"
+
+#include <algorithm>
+
+#include "core/ir/functions.h"
+#include "core/library/attempted.h"
+#include "core/library/inspection.h"
+#include "core/library/operator_rows.h"
+
+namespace exotune {
+
+namespace {
+
+// Powers inside of `e`, inner ones first, so that what is bound for one holds no other.
+void add_powers(const ExprPtr& e, const Path& at, std::vector<Path>& out) {
+  const std::vector<ExprPtr> children = expr_children(*e);
+  for (size_t k = 0; k < children.size(); ++k) {
+    Path child = at;
+    child.push_back({Child::kExpr, static_cast<int>(k)});
+    add_powers(children[k], child, out);
+  }
+  const Extern* f = e->as<Extern>();
+  if (f && f->fn == "pow") out.push_back(at);
+}
+
+int times_in(const ExprPtr& e, const ExprPtr& part) {
+  if (equal(e, part)) return 1;
+  int out = 0;
+  for (const ExprPtr& c : expr_children(*e)) out += times_in(c, part);
+  return out;
+}
+
+// One step of the power at hand; its base has a name then where it would be computed twice.
+ProcPtr with_less_of_power(ProcPtr p, const Path& power) {
+  const ExprPtr base = expr_at(*p, power)->as<Extern>()->args[0];
+  const ProcPtr less = expand_power(p, Where(Cursor::expr(p, power)));
+  if (expr_children(*base).empty() || base->as<Read>() || times_in(expr_at(*less, power), base) < 2)
+    return less;
+  Path at = power;
+  at.push_back({Child::kExpr, 0});
+  p = bind_expr(p, Where(Cursor::expr(p, at)), "base");
+  Path behind = power;  // an allocation and an assignment stand in front of the statement now
+  behind[stmt_part(power).size() - 1].index += 2;
+  return expand_power(p, Where(Cursor::expr(p, behind)));
+}
+
+// The first power of the program that allows it, by one step. False: there is none.
+bool take_from_a_power(ProcPtr& p) {
+  for (const Path& path : all_stmt_paths(*p)) {
+    const Cursor s = Cursor::stmt(p, path);
+    if (!s.is<Assign>() && !s.is<Reduce>()) continue;
+    std::vector<Path> powers;
+    add_powers(s.rhs().expr(), s.rhs().path(), powers);
+    for (const Path& power : powers)
+      if (attempted(p, [&](const ProcPtr& q) { return with_less_of_power(q, power); })) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+ProcPtr powers_as_products(ProcPtr p) {
+  constexpr int kMostSteps = 1000;  // each looks at the whole program
+  int steps = 0;
+  while (steps < kMostSteps && take_from_a_power(p)) ++steps;
+  if (steps == 0)
+    throw SchedulingError("powers_as_products: no power has an exponent that the program says");
+  return p;
+}
+
+namespace {
+
+// An operation in a statement of a block.
+struct Operation {
+  ExprPtr expr;
+  Path path;
+};
+
+bool is_quotient(const ExprPtr& e) {
+  const BinOp* b = e->as<BinOp>();
+  return b && b->op == BinOpKind::kDiv && is_data(e->type) && is_float(e->type);
+}
+bool is_one(const ExprPtr& e) { return equal(e, data_const(1, e->type)); }
+// Takes as long as several products.
+bool is_dear(const ExprPtr& e) {
+  const Extern* call = e->as<Extern>();
+  const Function* f = call ? find_function(call->fn) : nullptr;
+  return is_quotient(e) || (f && !f->on_integers);
+}
+
+// The operations of the statements of the block, inner ones before those they stand in.
+void add_operations(const ExprPtr& e, const Path& at, std::vector<Operation>& out) {
+  if (e->as<Read>() || !is_data(e->type)) return;
+  const std::vector<ExprPtr> children = expr_children(*e);
+  for (size_t k = 0; k < children.size(); ++k) {
+    Path child = at;
+    child.push_back({Child::kExpr, static_cast<int>(k)});
+    add_operations(children[k], child, out);
+  }
+  if (is_dear(e)) out.push_back({e, at});
+}
+std::vector<Operation> operations_of(const ProcPtr& p, const Path& first) {
+  std::vector<Operation> out;
+  const int n = static_cast<int>(block_at(*p, first).size());
+  for (int k = 0; k < n; ++k) {
+    const Cursor s = Cursor::stmt(p, sibling(first, k));
+    if (s.is<Assign>() || s.is<Reduce>()) add_operations(s.rhs().expr(), s.rhs().path(), out);
+  }
+  return out;
+}
+
+// Those that `same` finds equal, by twos and more, in the order of their first.
+template <class Same>
+std::vector<std::vector<Operation>> alike_in(const std::vector<Operation>& all, const Same& same) {
+  std::vector<std::vector<Operation>> out;
+  for (const Operation& o : all) {
+    const auto group = std::find_if(out.begin(), out.end(),
+                                    [&](const auto& g) { return same(g[0].expr, o.expr); });
+    if (group == out.end())
+      out.push_back({o});
+    else
+      group->push_back(o);
+  }
+  std::erase_if(out, [](const auto& g) { return g.size() < 2; });
+  return out;
+}
+
+const ExprPtr& divisor_of(const ExprPtr& quotient) { return quotient->as<BinOp>()->rhs; }
+
+// Does an iteration of the loop around the block find another value than the one before?
+bool changes_around(const ProcPtr& p, const Path& first, const ExprPtr& e) {
+  const Path around(first.begin(), first.end() - 1);
+  const For* loop = around.empty() ? nullptr : stmt_at(*p, around)->as<For>();
+  if (!loop) return true;
+  std::vector<Sym> changed = {loop->iter};
+  for_each_stmt(loop->body, [&](const StmtPtr& s) {
+    if (const Assign* a = s->as<Assign>()) changed.push_back(a->name);
+    if (const Reduce* r = s->as<Reduce>()) changed.push_back(r->name);
+    if (const Alloc* a = s->as<Alloc>()) changed.push_back(a->name);
+  });
+  return std::any_of(changed.begin(), changed.end(), [&](Sym name) { return mentions(e, name); });
+}
+
+std::vector<Cursor> cursors_of(const ProcPtr& p, const std::vector<Operation>& group) {
+  std::vector<Cursor> out;
+  for (const Operation& o : group) out.push_back(Cursor::expr(p, o.path));
+  return out;
+}
+
+// One divisor of the block's that several are divided by: its reciprocal has a name.
+bool share_a_divisor(ProcPtr& p, const Path& first) {
+  std::vector<Operation> quotients = operations_of(p, first);
+  std::erase_if(quotients, [&](const Operation& o) {
+    return !is_quotient(o.expr) || divisor_of(o.expr)->as<Const>();
+  });
+  for (std::vector<Operation>&group : alike_in(quotients, [](const ExprPtr&a, const ExprPtr&b) {
+         return equal(divisor_of(a), divisor_of(b));
+       })) {
+    if (std::all_of(group.begin(), group.end(),
+                    [&](const Operation& o) { return equal(o.expr, group[0].expr); }) ||
+        !changes_around(p, first, divisor_of(group[0].expr)))
+      continue;
+    const bool done = attempted(p, [&](ProcPtr q) {
+      for (Operation& o : group) {
+        if (is_one(o.expr->as<BinOp>()->lhs)) continue;
+        q = multiply_by_reciprocal(q, Where(Cursor::expr(q, o.path)));
+        o.path.push_back({Child::kExpr, 1});
+      }
+      return bind_expr(q, cursors_of(q, group), "over");
+    });
+    if (done) return true;
+  }
+  return false;
+}
+
+// One operation that the block computes several times: it has a name. The largest first, since a
+// part of one that has a name is gone with it.
+bool share_an_operation(ProcPtr& p, const Path& first) {
+  auto groups = alike_in(operations_of(p, first),
+                         [](const ExprPtr& a, const ExprPtr& b) { return equal(a, b); });
+  std::reverse(groups.begin(), groups.end());
+  return std::any_of(groups.begin(), groups.end(), [&](const std::vector<Operation>& group) {
+    return attempted(
+        p, [&](const ProcPtr& q) { return bind_expr(q, cursors_of(q, group), "shared"); });
+  });
+}
+
+// The first statements of all blocks, inner blocks first.
+std::vector<Path> blocks_of(const Proc& p) {
+  std::vector<Path> out;
+  for (const Path& path : all_stmt_paths(p))
+    if (path.back().index == 0) out.push_back(path);
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace
+
+ProcPtr share_operations(ProcPtr p) {
+  constexpr int kMostShared = 1000;  // each looks at its block again
+  int shared = 0;
+  // What gets a name stands in front of the first statement that reads it: the block's path stays,
+  // and so do those of the blocks around.
+  for (const Path& first : blocks_of(*p)) {
+    while (shared < kMostShared && share_a_divisor(p, first)) ++shared;
+    while (shared < kMostShared && share_an_operation(p, first)) ++shared;
+  }
+  if (shared == 0) throw SchedulingError("share_operations: no block divides or calls alike twice");
+  return p;
+}
+
+namespace {
+
+bool is_multiplied(const ExprPtr& e) {
+  const BinOp* b = e->as<BinOp>();
+  return b && b->op == BinOpKind::kMul;
+}
+bool is_sum(const ExprPtr& e) {
+  const BinOp* b = e->as<BinOp>();
+  return b && (b->op == BinOpKind::kAdd || b->op == BinOpKind::kSub);
+}
+
+// Of the chain t0 + t1 - t2 + .. at hand, how far below it the sum with its first added term that
+// is no product is: 0 is the whole chain. Nothing: it does not begin with two products, or has
+// none.
+std::optional<int> term_to_lead(const ExprPtr& chain) {
+  std::optional<int> out;
+  int depth = 0;
+  ExprPtr e = chain;
+  for (; is_sum(e); e = e->as<BinOp>()->lhs, ++depth) {
+    const BinOp& b = *e->as<BinOp>();
+    if (is_sum(b.lhs) && b.op == BinOpKind::kAdd && !is_multiplied(b.rhs) && !is_sum(b.rhs))
+      out = depth;
+    if (!is_sum(b.lhs) && !is_multiplied(b.rhs)) return std::nullopt;
+  }
+  return is_multiplied(e) ? out : std::nullopt;
+}
+
+// The first chain in `e` with a term to lead, and where the sum with that term stands.
+std::optional<Path> sum_to_turn(const ExprPtr& e, const Path& at, bool in_chain) {
+  if (e->as<Read>() || !is_data(e->type) || !is_float(e->type)) return std::nullopt;
+  if (is_sum(e) && !in_chain)
+    if (const std::optional<int> depth = term_to_lead(e)) {
+      Path out = at;
+      for (int k = 0; k < *depth; ++k) out.push_back({Child::kExpr, 0});
+      return out;
+    }
+  const std::vector<ExprPtr> children = expr_children(*e);
+  for (size_t k = 0; k < children.size(); ++k) {
+    Path child = at;
+    child.push_back({Child::kExpr, static_cast<int>(k)});
+    if (std::optional<Path> found = sum_to_turn(children[k], child, is_sum(e) && k == 0))
+      return found;
+  }
+  return std::nullopt;
+}
+
+// (t0 + t1) + k  ->  k + (t0 + t1)  ->  (k + t0) + t1
+ProcPtr with_term_in_front(ProcPtr p, Path sum) {
+  p = commute_expr(p, Where(Cursor::expr(p, sum)));
+  while (is_sum(expr_at(*p, sum)->as<BinOp>()->rhs)) {
+    p = left_reassociate_expr(p, Where(Cursor::expr(p, sum)));
+    sum.push_back({Child::kExpr, 0});
+  }
+  return p;
+}
+
+}  // namespace
+
+ProcPtr lead_with_terms(ProcPtr p) {
+  bool any = false;
+  for (const Path& path : all_stmt_paths(*p)) {
+    const StmtPtr s = stmt_at(*p, path);
+    if (!s->as<Assign>() && !s->as<Reduce>()) continue;
+    const Path value = Cursor::stmt(p, path).rhs().path();
+    for (auto sum = sum_to_turn(expr_at(*p, value), value, false); sum;
+         sum = sum_to_turn(expr_at(*p, value), value, false)) {
+      p = with_term_in_front(p, *sum);
+      any = true;
+    }
+  }
+  if (!any) throw SchedulingError("lead_with_terms: no sum begins with two products");
+  return p;
+}
+
+// --- rows of the operator table ----------------------------------------------------------------
+
+std::vector<Operator> arithmetic_operators() {
+  using namespace params;
+  return {
+      {"powers_as_products",
+       {proc()},
+       "y = pow(x - m, 4.0)  ->  b = x - m; s = b * b; y = s * s, wherever the exponent is known",
+       [](const OperatorArgs& a) -> Value { return powers_as_products(a.proc()); }},
+      {"share_operations",
+       {proc()},
+       "a = x / d; b = y / d  ->  over = 1.0 / d; a = x * over; b = y * over, and functions called "
+       "alike twice",
+       [](const OperatorArgs& a) -> Value { return share_operations(a.proc()); }},
+      {"lead_with_terms",
+       {proc()},
+       "y = a * b + c * d + k  ->  y = k + a * b + c * d, for each sum that begins with two "
+       "products",
+       [](const OperatorArgs& a) -> Value { return lead_with_terms(a.proc()); }},
+  };
+}
+
+}  // namespace exotune
