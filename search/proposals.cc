@@ -87,7 +87,8 @@ Proposals::Proposals(TuningState& run)
   if (!request_.partial) (void)extend(start, {{"inline_calls", {}, {}}}, context_);
   // Powers are products, and what is computed alike is computed once; a refusal: there is nothing.
   if (!request_.partial)
-    for (const char* cheaper : {"powers_as_products", "share_operations", "lead_with_terms"})
+    for (const char* cheaper :
+         {"powers_as_products", "share_operations", "lead_with_terms", "convert_ahead"})
       (void)extend(start, {{cheaper, {}, {}}}, context_);
   // Sums are sums however they are spelled; a refusal: there are no others.
   (void)extend(start, {{"fold_updates", {}, {}}}, context_);

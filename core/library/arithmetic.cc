@@ -283,6 +283,19 @@ ProcPtr lead_with_terms(ProcPtr p) {
   return p;
 }
 
+ProcPtr convert_ahead(ProcPtr p) {
+  const ProcPtr before = p;
+  // From the last statement on, so that the paths of those before stay.
+  std::vector<Path> paths = all_stmt_paths(*p);
+  for (auto path = paths.rbegin(); path != paths.rend(); ++path)
+    if (const Reduce* r = stmt_at(*p, *path)->as<Reduce>())
+      attempted(p, [&](const ProcPtr& q) {
+        return bind_converted(q, Where(Cursor::stmt(q, *path)), r->name.name() + "_part");
+      });
+  if (p == before) throw SchedulingError("convert_ahead: no sum of integers adds another type");
+  return p;
+}
+
 // --- rows of the operator table ----------------------------------------------------------------
 
 std::vector<Operator> arithmetic_operators() {
@@ -302,6 +315,10 @@ std::vector<Operator> arithmetic_operators() {
        "y = a * b + c * d + k  ->  y = k + a * b + c * d, for each sum that begins with two "
        "products",
        [](const OperatorArgs& a) -> Value { return lead_with_terms(a.proc()); }},
+      {"convert_ahead",
+       {proc()},
+       "count += select(..)  ->  one : i32; one = select(..); count += one, for sums of integers",
+       [](const OperatorArgs& a) -> Value { return convert_ahead(a.proc()); }},
   };
 }
 

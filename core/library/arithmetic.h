@@ -36,4 +36,12 @@ namespace exotune {
 /// Proposed for every program that has such sums, before anything else.
 [[nodiscard]] ProcPtr lead_with_terms(ProcPtr p);
 
+/// count += select(2.0, x[i], 1.0, 0.0)  ->  one : i32; one = select(..); count += one
+///
+/// Whatever a reduction of integers adds of another type is converted by a statement of its own
+/// (bind_converted): vectors convert, and then add. SchedulingError: there is nothing of the kind.
+///
+/// Proposed for every program that has such sums, before anything else.
+[[nodiscard]] ProcPtr convert_ahead(ProcPtr p);
+
 }  // namespace exotune

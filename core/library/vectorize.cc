@@ -188,7 +188,7 @@ class LaneLoop {
   }
 
   // An instruction has the statement's shape and does not fit all the same (it wants an operand
-  // twice, say): as if there were none, operation by operation. `at` moves with the last loop.
+  // twice, or another literal): as if there were none, operation by operation. `at` moves with the last loop.
   bool take_apart(Path& at) {
     LaneLoop apart(*this, at);
     const StmtPtr s = stmt_at(*p_, apart.inner(0));
@@ -197,7 +197,8 @@ class LaneLoop {
     if (!a && !r) return false;
     if (!apart.misfits_.insert(shape_of(*s)).second) return false;
     const std::vector<ExprPtr> parts = expr_children(a ? *a->rhs : *r->rhs);
-    if (std::all_of(parts.begin(), parts.end(), is_leaf)) return false;
+    if (std::all_of(parts.begin(), parts.end(), [](const ExprPtr& e) { return e->as<Read>(); }))
+      return false;
     p_ = apart.run();
     at = sibling(apart.path_, apart.loops_ - 1);
     return true;
@@ -409,8 +410,9 @@ class LaneLoop {
     // Computed in another precision than it is kept in: there, and then converted. (Narrower
     // numbers are converted where they are read.)
     const auto wide = [](ScalarType t) { return bytes_of(t) >= bytes_of(ScalarType::kF32); };
-    if (assign && has_own_precision(rhs) && wide(rhs->type) && wide(written) &&
-        bytes_of(rhs->type) != bytes_of(written)) {
+    const bool other =
+        bytes_of(rhs->type) != bytes_of(written) || is_float(rhs->type) != is_float(written);
+    if (assign && has_own_precision(rhs) && wide(rhs->type) && wide(written) && other) {
       bind(rhs_path, "t_v");
       return true;
     }

@@ -169,6 +169,26 @@ ProcPtr merge_writes(ProcPtr p, const Where& pair) {
   return rw.finish(op, {place(pair, c)});
 }
 
+ProcPtr bind_converted(ProcPtr p, const Where& where, const std::string& name) {
+  static const char op[] = "bind_converted";
+  Cursor c = where.stmt(p);
+  require_name(op, name);
+  const Path at = c.path();
+  const Write w = require_write(c.stmt(), op);
+  const ScalarType type = element_type(*p, at, w.name);
+  if (!w.op) refuse(op, "an assignment is a name's already", "a reduction, as x += e");
+  // A sum of floating-point numbers may be made in the precision of what is added.
+  if (is_float(type) || type == ScalarType::kR)
+    refuse(op, "'" + w.name.name() + "' holds no integers");
+  if (w.rhs->type == type) refuse(op, "'" + str(w.rhs) + "' is not converted");
+  const Sym converted = Sym::fresh(name);
+  Rewrite rw(p);
+  rw.replace_keep(at, write_of(w, read_var(converted, type), w.op));
+  rw.insert(at, {make_alloc(converted, Type{type, {}, false}, dram()),
+                 make_assign(converted, {}, w.rhs)});
+  return rw.finish(op, {place(where, c), name});
+}
+
 ProcPtr split_write(ProcPtr p, const Where& where) {
   static const char op[] = "split_write";
   Cursor c = where.stmt(p);
@@ -360,6 +380,12 @@ std::vector<Operator> statements_operators() {
        {proc(), place("block")},
        "x = e1; x += e2  ->  x = e1 + e2",
        [](const OperatorArgs& a) -> Value { return merge_writes(a.proc(), a.where(1)); }},
+      {"bind_converted",
+       {proc(), place("stmt"), new_name("new_name")},
+       "x += e  ->  t : _; t = e; x += t   (t of x's integer type, e of another)",
+       [](const OperatorArgs& a) -> Value {
+         return bind_converted(a.proc(), a.where(1), a.string(2));
+       }},
       {"split_write",
        {proc(), place("stmt")},
        "x = e1 + e2  ->  x = e1; x += e2   (e1 - e2: x += -e2)",

@@ -57,6 +57,11 @@ namespace exotune {
                                 const std::string& name,
                                 const Where& before);  // a statement around (or ahead of) them all
 
+/// x op= e  ->  name: T; name = e; x op= name, where T is the integer type of x, and e of another type
+/// Obligation: none: what a reduction adds to an integer is converted first, as by an assignment.
+/// Forwarding: the reduction stays, after the two new statements; its right side is new.
+[[nodiscard]] ProcPtr bind_converted(ProcPtr p, const Where& stmt, const std::string& name);
+
 /// x[i] = e; s  ->  s[x[i] := e]          (s: the rest of the block)
 /// Obligation: x is allocated here and used nowhere but in s after this assignment; s only reads
 /// it, at the element assigned, and does not change what e reads before the last use; nothing is

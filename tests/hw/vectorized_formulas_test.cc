@@ -5,6 +5,7 @@
 #include "core/codegen/codegen.h"
 #include "core/interp/interp.h"
 #include "core/ir/printer.h"
+#include "core/library/arithmetic.h"
 #include "core/library/blocking.h"
 #include "core/library/contraction.h"
 #include "core/library/gemm.h"
@@ -120,6 +121,26 @@ TEST(MixedFormulas, mean_the_same) {
       const std::string registers =
           "[" + std::to_string(unit.lanes) + "] @ " + target->vector_memory->name;
       EXPECT_NE(str(*fast).find(registers), std::string::npos) << str(*fast);
+      ASSERT_NO_THROW((void)generate_c({fast}));
+      for (const int64_t n : {1, 16, 37}) expect_same(p, fast, {{"N", n}});
+    }
+  }
+}
+
+// What is counted is converted lane by lane, and then added.
+TEST(VectorizedCounts, mean_the_same) {
+  for (const char* name : {"avx2", "avx512"}) {
+    const TargetPtr target = library().load(name);
+    for (const std::string type : {"f32", "f64"}) {
+      SCOPED_TRACE(name + (" " + type));
+      const ProcPtr p = parse_module("@proc\ndef f(N: size, x: " + type + "[N], c: " + type +
+                                         ", q: i32[1]):\n    for i in seq(0, N):\n"
+                                         "        q[0] += select(c, x[i], 3.0, 0.0)\n",
+                                     "count.exo")
+                            .procs.back();
+      const ProcPtr fast = optimize_level_1(convert_ahead(p), "i", unit_of(*target, type), 2);
+      const std::string sums = "i32[" + std::to_string(target->lanes_of(*scalar_type(type))) + "]";
+      EXPECT_NE(str(*fast).find(sums), std::string::npos) << str(*fast);
       ASSERT_NO_THROW((void)generate_c({fast}));
       for (const int64_t n : {1, 16, 37}) expect_same(p, fast, {{"N", n}});
     }

@@ -123,5 +123,23 @@ def f(x: i32[4], y: i32):
                SchedulingError);
 }
 
+TEST(Arithmetic, counts_are_converted_before_they_are_added) {
+  const ProcPtr p = parse(R"(
+def f(x: f32[8], n: i32, y: f32):
+    for i in seq(0, 8):
+        n += select(2.0, x[i], 1.0, 0.0)
+        y += x[i]
+)");
+  const ProcPtr q = convert_ahead(p);
+  check(*q);
+  EXPECT_EQ(body(q), R"(for i in seq(0, 8):
+    n_part : i32 @ DRAM
+    n_part = select(2.0, x[i], 1.0, 0.0)
+    n += n_part
+    y += x[i]
+)");
+  EXPECT_THROW((void)convert_ahead(q), SchedulingError);
+}
+
 }  // namespace
 }  // namespace exotune

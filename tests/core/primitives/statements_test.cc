@@ -1,4 +1,7 @@
+#include <cmath>
+
 #include "core/cursor/provenance.h"
+#include "core/interp/interp.h"
 #include "tests/core/primitives/differential.h"
 #include "tests/core/primitives/support.h"
 
@@ -300,6 +303,47 @@ TEST(Expressions, a_difference_takes_a_term_in_front_of_it) {
   EXPECT_NE(refusal([&] {
               (void)left_reassociate_expr(q, find(q, "y = _").rhs());
             }).find("is not of the form"),
+            std::string::npos);
+}
+
+TEST(Statements, what_is_added_to_integers_is_converted_by_a_statement_of_its_own) {
+  ProcPtr p =
+      parse("def f(x: f32[4], y: i32, z: i8[4]):\n    y += x[0] * 2.5\n    z[1] max= x[2]\n");
+  const ProcPtr q = bind_converted(bind_converted(p, "z[_] max= _", "u"), "y += _", "t");
+  expect_proc(q, R"(
+def f(x: f32[4], y: i32, z: i8[4]):
+    t: i32
+    t = x[0] * 2.5
+    y += t
+    u: i8
+    u = x[2]
+    z[1] max= u
+)");
+  EXPECT_FALSE(reassociates(q));
+  // Fractions are cut off before the sum, whatever the sum has.
+  for (const double x : {2.9, -2.9, 0.7, 120.6}) {
+    for (const ProcPtr& f : {p, q}) {
+      Arguments a = make_arguments(*f, {}, 1);
+      for (double& v : a.buffers[0]->data) v = x;
+      a.buffers[1]->data[0] = -7;
+      a.buffers[2]->data[1] = 1;
+      run(*f, a.values);
+      EXPECT_EQ(a.buffers[1]->data[0], -7 + std::trunc(static_cast<float>(x) * 2.5F)) << x;
+      EXPECT_EQ(a.buffers[2]->data[1], std::max(1.0, std::trunc(x))) << x;
+    }
+  }
+}
+
+TEST(Statements, what_is_not_converted_or_added_to_no_integer_has_no_name_of_its_type) {
+  const auto refused = [](const char* text, const char* stmt) {
+    ProcPtr p = parse(text);
+    return refusal([&] { (void)bind_converted(p, stmt, "t"); });
+  };
+  EXPECT_NE(refused("def f(x: f32, y: i32):\n    y = x\n", "y = _").find("an assignment"),
+            std::string::npos);
+  EXPECT_NE(refused("def f(x: f64, y: f32):\n    y += x\n", "y += _").find("holds no integers"),
+            std::string::npos);
+  EXPECT_NE(refused("def f(x: i32, y: i32):\n    y += x\n", "y += _").find("is not converted"),
             std::string::npos);
 }
 
