@@ -138,6 +138,9 @@ std::string where_rounded(ScalarType type, ScalarType wide) {
          ", beyond that some only";
 }
 
+// Of so few digits that products are made in another type.
+bool is_half(ScalarType t) { return is_float(t) && bytes_of(t) < bytes_of(ScalarType::kF32); }
+
 bool decides(std::optional<ScalarType> t) { return t && *t != ScalarType::kR; }
 
 }  // namespace
@@ -154,11 +157,17 @@ std::optional<ScalarType> Checker::operands(const BinOp& n, const SourceLocation
   const std::optional<ScalarType> a = operand(n.lhs, where), b = operand(n.rhs, where);
   if (decides(a) && decides(b) && *a != *b) {
     const ScalarType wide = common_type(*a, *b);
-    const ExprPtr narrow = WrittenCasts(p_).written(wide == *a ? n.rhs : n.lhs);
+    const WrittenCasts casts(p_);
+    const ExprPtr narrow = casts.written(wide == *a ? n.rhs : n.lhs);
     std::string hint = all_in_one_type(make_expr(n, wide, where));
     if (hint.empty())
-      hint = "write `" + str(as_type(wide, narrow)) + "` for `" + str(narrow) +
-             "`, or assign it to a scalar of that type";
+      hint = is_half(wide)
+                 ? "write `" +
+                       str(bin_op(n.op, as_type(ScalarType::kF32, casts.written(n.lhs)),
+                                  as_type(ScalarType::kF32, casts.written(n.rhs)))) +
+                       "`: a product in `" + name_of(wide) + "` would be rounded, or infinite, soon"
+                 : "write `" + str(as_type(wide, narrow)) + "` for `" + str(narrow) +
+                       "`, or assign it to a scalar of that type";
     fail(where,
          std::string("mixed precisions in one operator: ") + name_of(*a) + " and " + name_of(*b),
          hint);

@@ -146,7 +146,8 @@ std::pair<ConfigPtr, const ConfigField*> Elaborator::config_field(const SyntaxEx
 ExprPtr Elaborator::integer(const SyntaxExpr& e) {
   ExprPtr r = control(e);
   if (r->type == ScalarType::kBool) {
-    throw InputError(e.where, "a number is wanted here, not a condition");
+    throw InputError(e.where, "a number is wanted here, not a condition",
+                     "write both cases, in the branches of `if " + written(e) + ":`");
   }
   return r;
 }
@@ -284,6 +285,11 @@ std::string Elaborator::instead_of_product(const SyntaxExpr& product, const Expr
                                            const ExprPtr& rhs) const {
   auto is_size = [](const ExprPtr& e) { return e->as<Read>() && e->type == ScalarType::kSize; };
   const std::string a = str(lhs), b = str(rhs);
+  if (place_ == Place::kCast) {
+    const std::string type = name_of(wanted_);
+    return "as data anything is multiplied: write `" + type + "(" + a + ") * " + type + "(" + b +
+           ")`";
+  }
   if (place_ == Place::kShape && is_all_of_place(product))
     return "write a dimension for each: `x: f32[" + a + ", " + b + "]`";
   if (place_ == Place::kShape)

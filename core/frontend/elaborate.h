@@ -88,7 +88,7 @@ class Elaborator {
   [[noreturn]] void data_in_control(const SyntaxExpr& e, const Entry& entry) const;
 
   /// What an integer is for: hints say what stands there instead of what may not.
-  enum class Place : uint8_t { kOther, kShape, kSubscript, kLower, kUpper };
+  enum class Place : uint8_t { kOther, kShape, kSubscript, kLower, kUpper, kCast };
   ExprPtr integer(const SyntaxExpr& e, Place place);
   /// What may be written instead of a product of names, of a quotient by one, or of a call, at this
   /// place.
@@ -171,6 +171,8 @@ class Elaborator {
   /// `e` with what it reads of another type as `type`: `s[0] + i32(x[i])`. R, which is not decided,
   /// stays.
   SyntaxExpr in_type(const SyntaxExpr& e, ScalarType type) const;
+  /// C computes sums and products of narrow integers in an int: in_type of these, and their type.
+  SyntaxExpr in_an_int(const SyntaxExpr& e, ScalarType& type) const;
   /// A size, an index or an expression of them, and none of literals alone.
   bool is_control_value(const SyntaxExpr& e);
   /// Casts of data put their scalars in `in_front`.

@@ -137,7 +137,8 @@ ExprPtr Elaborator::cast(const SyntaxExpr& e, ScalarType to) {
                      quoted(name) + " takes 1 argument, not " + std::to_string(e.children.size()));
   }
   const SyntaxExpr& of = e.children[0];
-  if (!looks_like_data(of).value_or(false)) return make_expr(Cast{integer(of)}, to, e.where);
+  if (!looks_like_data(of).value_or(false))
+    return make_expr(Cast{integer(of, Place::kCast)}, to, e.where);
   if (!in_front_) {
     throw InputError(e.where,
                      quoted(name + "(...)") + " casts data only in a statement of a procedure",
@@ -330,6 +331,7 @@ void Elaborator::remainder_of_data(const SyntaxExpr& e) {
   const SyntaxExpr& by = e.children[1];
   const auto range = integers_of(type);
   if (range && by.kind == Kind::kInt && by.integer > range->second) type = ScalarType::kI32;
+  (void)in_an_int(e.children[0], type);  // as C has it
   const SyntaxExpr left = in_type(e.children[0], type), right = in_type(by, type);
   (void)data(left), (void)data(right);  // what is wrong with them is said first
   const std::string a = written_operand(left), m = written_operand(right);

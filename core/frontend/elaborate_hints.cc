@@ -98,6 +98,24 @@ bool is_cast(const SyntaxExpr& e) {
   return type && is_data(*type);
 }
 
+bool adds_or_multiplies(const SyntaxExpr& e) {
+  return e.kind == Kind::kBinary &&
+         (e.op == BinOpKind::kAdd || e.op == BinOpKind::kSub || e.op == BinOpKind::kMul);
+}
+// May be beyond the type of what it is made of: a sum, a product, an opposite, and what holds one.
+bool may_wrap(const SyntaxExpr& e) {
+  if (is_cast(e) || e.kind == Kind::kSubscript) return false;
+  return e.kind == Kind::kNegate || adds_or_multiplies(e) ||
+         std::ranges::any_of(e.children, may_wrap);
+}
+bool subtracts(const SyntaxExpr& e) {
+  return e.kind == Kind::kNegate || (e.kind == Kind::kBinary && e.op == BinOpKind::kSub) ||
+         (e.kind == Kind::kInt && e.integer < 0) || std::ranges::any_of(e.children, subtracts);
+}
+bool is_narrow(ScalarType type) {
+  return integers_of(type) && bytes_of(type) < bytes_of(ScalarType::kI32);
+}
+
 bool has_quotient(const SyntaxExpr& e) {
   return (e.kind == Kind::kBinary && e.op == BinOpKind::kDiv) ||
          std::ranges::any_of(e.children, has_quotient);
@@ -137,6 +155,12 @@ SyntaxExpr Elaborator::in_type(const SyntaxExpr& e, ScalarType type) const {
   SyntaxExpr out = e;
   for (SyntaxExpr& c : out.children) c = in_type(c, is_cut ? *own : type);
   return is_cut ? cast_to_type(type, out) : out;
+}
+
+SyntaxExpr Elaborator::in_an_int(const SyntaxExpr& e, ScalarType& type) const {
+  if (!is_narrow(type) || !may_wrap(e)) return e;
+  type = ScalarType::kI32;
+  return in_type(e, type);
 }
 
 // An integer that is a scalar argument may be an `index`, and decides then.
@@ -240,7 +264,13 @@ InsteadOfBits Elaborator::without_bits(const SyntaxExpr& e, bool as_data) {
   InsteadOfBits all;
   if (of_data) {
     (void)data(left);  // what is wrong with it is said first
-    all = instead_of_data_bits(out, amount, common_type_of(out).value_or(ScalarType::kR), wanted_);
+    ScalarType type = common_type_of(out).value_or(ScalarType::kR);
+    const bool is_positive = integers_of(type) && integers_of(type)->first == 0 && !subtracts(left);
+    // Low bits are the same however a sum wraps.
+    if (e.name == ">>") out.children[0] = in_an_int(left, type);
+    // Of a sum of unsigned numbers no bit is a sign's.
+    if (type == ScalarType::kI32 && is_positive) type = ScalarType::kUi16;
+    all = instead_of_data_bits(out, amount, type, wanted_);
   } else {
     all = instead_of_control_bits(out, literal_value(control(left)), amount);
   }
@@ -258,7 +288,12 @@ void Elaborator::refuse_bits(const SyntaxExpr& e, bool as_data) {
     if (instead.text.empty() || !as_data) return instead;
     const SyntaxExpr out = parsed(instead.text);
     if (is_control_value(out)) instead.text = name_of(wanted_) + ("(" + instead.text + ")");
-    if (const auto type = common_type_of(out)) instead.text = written(in_type(out, *type));
+    std::optional<ScalarType> type = common_type_of(out);
+    if (!type) return instead;
+    // What is computed around the bits is so in C's int.
+    const bool around = value.kind != Kind::kBits && may_wrap(value);
+    if (around && is_narrow(*type) && integers_of(wanted_) && !is_narrow(wanted_)) type = wanted_;
+    instead.text = written(in_type(out, *type));
     return instead;
   };
   InsteadOfBits instead = instead_of(as_data && value_ ? *value_ : e);

@@ -181,7 +181,8 @@ std::string TokenStream::describe(const Token& t) {
     case Token::Kind::kString:
       return "a string";
     case Token::Kind::kPlaceholder:
-      return "`" + std::string(placeholder_in(t.text)) + "`, which no `for` around names";
+      return "`" + std::string(placeholder_in(t.text)) +
+             "`, which no `for` around names (write `${NAME}` before a letter, a digit or `_`)";
     default:
       return (t.kind == Token::Kind::kName && is_keyword(t.text) ? "the keyword `" : "`") +
              std::string(t.text) + "`";

@@ -84,11 +84,17 @@ TEST(Suggestions, of_values_are_accepted) {
       {"y[i]", "x[i] == y[i]", "select(x[i], y[i], 0, select(y[i], x[i], 0, 1))"},
       {"y[i]", "select(x[i] < y[i] and x[i] != 0.0, y[i], 2.0)",
        "select(x[i], y[i], select(x[i], 0.0, y[i], select(0.0, x[i], y[i], 2.0)), 2.0)"},
-      {"h[i]", "(h[i] + 4) >> 3", "(h[i] + 4 + 16384) / 8 - 2048"},
+      // What narrow integers add up to, or multiply to, is an int in C.
+      {"h[i]", "(h[i] + 4) >> 3", "(i32(h[i]) + 4 + 1073741824) / 8 - 134217728"},
+      {"u[i]", "(u[i] + u[0] + 1) >> 1", "(i32(u[i]) + i32(u[0]) + 1) / 2"},
+      {"h[i]", "(h[i] * h[0]) % 3329",
+       "(i32(h[i]) * i32(h[0])) - 3329 * ((i32(h[i]) * i32(h[0])) / 3329)"},
+      {"a[i]", "(u[i] & 15) - 8", "i32(u[i]) - 16 * (i32(u[i]) / 16) - 8"},
+      {"y[i]", "f32((i - 2) * (i - 2))", "f32(i - 2) * f32(i - 2)"},
       {"b[i]", "b[i] >> 1", "(b[i] + 64) / 2 - 32"},
       {"a[i]", "(a[i] - 1) * 3 >> 2", "((a[i] - 1) * 3 + 1073741824) / 4 - 268435456"},
       {"a[i]", "a[i] >> 31", "select(a[i], 0, -1, 0)"},
-      {"u[i]", "(u[i] + 1) >> W", "(u[i] + 1) / 16"},
+      {"u[i]", "(u[i] + 1) >> W", "(i32(u[i]) + 1) / 16"},
       {"u[i]", "u[i] & 15", "u[i] - 16 * (u[i] / 16)"},
       {"h[i]", "h[i] & 7", "h[i] + 16384 - 8 * ((h[i] + 16384) / 8)"},
       {"u[i]", "u[i] << 2", "u[i] * 4"},
@@ -514,6 +520,19 @@ TEST(Suggestions, say_what_records_and_complex_numbers_are) {
 TEST(Suggestions, of_windows_are_accepted) {
   const std::vector<std::string> words = suggested(in_loop("t: f32[M] = m[i, 0:M]"));
   EXPECT_EQ(said(in_loop(words.back() + "\n        y[i] = t[0]")), "accepted");
+}
+
+TEST(Suggestions, of_halves_beside_others_are_in_singles) {
+  const std::vector<std::string> words = suggested(
+      "def f(h: f16[8], q: i8[8], x: f32[8]):\n    for i in seq(0, 8):\n        x[i] = h[i] * "
+      "q[i]\n");
+  EXPECT_EQ(words.front(), "f32(h[i]) * f32(q[i])");
+}
+
+TEST(Suggestions, of_conditions_as_numbers_are_both_cases) {
+  const std::vector<std::string> words = suggested(
+      "def f(m: index, x: f32[8]):\n    for i in seq(0, 4):\n        x[i + (m == 0)] = 0.0\n");
+  EXPECT_EQ(words.front(), "if m == 0:");
 }
 
 }  // namespace
