@@ -67,6 +67,7 @@ enum {
   kSlim = 16, /* rows and steps of products of a strip that go straight to a kernel */
   kTinyTurned = ${tiny_turned}, /* of those whose second factor is turned over, and has to be for any kernel */
   kTinyPart = ${tiny_part}, /* of those of which a triangle is computed */
+  kTinyMirrored = ${tiny_mirrored}, /* rows and columns of those with a symmetric factor */
   kMostPlain = ${plain}, /* rows that take a second factor as it stands */
   kMostTurned = ${turned} / (int64_t)sizeof(${real}) /* elements of a transposed first factor beside one that does */
 };
@@ -292,12 +293,15 @@ static inline void ${p}fresh_strip(bool turned, int64_t m, int64_t w, int64_t k,
   }
 }
 
-/* C += alpha A B, `fresh` C = alpha A B, for any number of columns. */
+/* C += alpha A B, `fresh` C = alpha A B, for any number of columns. The last four vectors go by as two and two: of a strip of
+ * three and one alone that one waits for its own sums. */
 static inline void ${p}strips(bool fresh, bool turned, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
                               const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                               int64_t ldc) {
-  for (int64_t j = 0; j < n; j += kStrip)
-    (fresh ? ${p}fresh_strip : ${p}strip)(turned, m, exo_least(kStrip, n - j), k, alpha, A, lda, B + j, ldb, C + j, ldc);
+  for (int64_t j = 0, w; j < n; j += w) {
+    w = n - j == 4 * ${lanes} ? 2 * ${lanes} : exo_least(kStrip, n - j);
+    (fresh ? ${p}fresh_strip : ${p}strip)(turned, m, w, k, alpha, A, lda, B + j, ldb, C + j, ldc);
+  }
 }
 
 /* C += alpha A B, `fresh` C = alpha A B, for strips that stand side by side in a far cache: each is asked for while the first
@@ -943,7 +947,8 @@ EXO_FEW void ${p}add_fours(struct exo_win_2${T}c A, int64_t i, int64_t rows, int
 
 /* C := alpha A B + beta C, `twice` alpha (A B + A2 B2) + beta C, or a triangle of it, by squares of four; k at most kMostSteps. */
 enum { kMostSteps = 16 };
-_Static_assert(kTiny <= kMostSteps && kTinyTurned <= kMostSteps && kTinyPart <= kMostSteps, "columns of a product stand on the stack");
+_Static_assert(kTiny <= kMostSteps && kTinyTurned <= kMostSteps && kTinyPart <= kMostSteps && kTinyMirrored <= kMostSteps,
+               "columns of a product stand on the stack");
 EXO_FEW void ${p}square_by_square(enum exo_part part, bool twice, int64_t m, int64_t n, int64_t k, ${real} alpha,
                                   struct exo_win_2${T}c A, struct exo_win_2${T}c B, struct exo_win_2${T}c A2,
                                   struct exo_win_2${T}c B2, ${real} beta, ${real}* C, int64_t ldc) {
@@ -1028,7 +1033,7 @@ EXO_OTHERS void ${p}symm_others(bool row, bool right, bool upper, int64_t m, int
 EXO_VECTORS void ${p}symm_some(bool row, bool right, bool upper, int64_t m, int64_t n, ${real} alpha,
                                 const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta,
                                 ${real}* C, int64_t ldc) {
-  if (!exo_is_tiny(m, n, 1, kTiny) || alpha == 0) {
+  if (!exo_is_tiny(m, n, 1, kTinyMirrored) || alpha == 0) {
     ${p}symm_others(row, right, upper, m, n, alpha, A, lda, B, ldb, beta, C, ldc);
     return;
   }
@@ -1036,12 +1041,12 @@ EXO_VECTORS void ${p}symm_some(bool row, bool right, bool upper, int64_t m, int6
   const int64_t rows = row ? m : n, columns = row ? n : m;
   const bool behind = right == row;
   const int64_t size = behind ? columns : rows;
-  ${real} whole[kTiny * kTiny];
+  ${real} whole[kTinyMirrored * kTinyMirrored];
   const bool lower = upper != row;
   for (int64_t i = 0; i < size; ++i)
     for (int64_t j = 0; j <= i; ++j)
-      whole[i * kTiny + j] = whole[j * kTiny + i] = lower ? A[i * lda + j] : A[j * lda + i];
-  const struct exo_win_2${T}c a = IN2(whole, kTiny), b = IN2(B, ldb);
+      whole[i * kTinyMirrored + j] = whole[j * kTinyMirrored + i] = lower ? A[i * lda + j] : A[j * lda + i];
+  const struct exo_win_2${T}c a = IN2(whole, kTinyMirrored), b = IN2(B, ldb);
   const struct exo_win_2${T}c first = behind ? b : a, second = behind ? a : b;
   ${p}square_by_square(kWhole, false, rows, columns, size, alpha, first, second, first, second, beta, C, ldc);
 }
