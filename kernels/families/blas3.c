@@ -561,7 +561,8 @@ static __attribute__((noinline)) void ${p}multiply_from(bool all_fresh, enum exo
    * through all of the second factor. */
   const int64_t depth = exo_alike(k, pack_b ? deepest : far ? kFarDepth : ahead ? ${p}ahead_depth(m, B.ld) : kPlainDepth, kStep);
   const int64_t width = exo_alike(n, near ? exo_least(kNear * kDepth / depth * kStrip, kWidth) : kWidth, kStrip);
-  const bool all_rows = near && part == kWhole;
+  /* Columns beside the strips read the first factor's rows again: no more of these at a time than a second cache holds. */
+  const bool all_rows = near && part == kWhole && !${p}sums_along(turned, m, n, depth);
   const int64_t height = all_rows ? m : exo_alike(m, k <= kShallow && m * n > kShallowLeast ? kShallowHeight : kHeight, ${tile_rows});
   const int64_t strips = (width + kStrip - 1) / kStrip;
   ${real} few[2048] __attribute__((aligned(64)));
