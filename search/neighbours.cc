@@ -137,6 +137,7 @@ class Changes {
         out.insert(out.end(), more.begin(), more.end());
         add(std::move(out), Change::kEstimates);
       }
+    if (where_.half && kernels_.empty()) half_vectors();
     return std::move(out_);
   }
 
@@ -224,6 +225,21 @@ class Changes {
     for (const ScheduleStep& step : steps_)
       if (const auto block = blocking_of(step); block && block->loop == rows) out = block->outer;
     return out;
+  }
+
+  // Every loop of whole vectors by half ones: rows that begin within a line cross fewer.
+  void half_vectors() {
+    Steps out = steps_;
+    bool any = false;
+    for (ScheduleStep& step : out) {
+      const std::optional<int64_t> lanes = number_of(step, "vw");
+      if (!lanes || *lanes < 4 || !value_of(step, "mem_type")) continue;
+      step = with_value(std::move(step), "vw", Value(*lanes / 2));
+      step = with_value(std::move(step), "mem_type", where_.half->memory);
+      step = with_value(std::move(step), "instructions", where_.half->instructions);
+      any = true;
+    }
+    if (any) add(std::move(out), Change::kWidth);
   }
 
   // Results that go past the caches leave the memory more time for what comes next.

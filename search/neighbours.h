@@ -2,17 +2,23 @@
 // Neighbours: schedules one step away from a good one. A tile is a little larger or smaller, the
 // inner sums run several terms at a time, an operand is packed or not, the arguments' next tiles
 // are prefetched or rows further on, results go past the caches, roots and quotients are taken by
-// estimates. Start at neighbours_of.
+// estimates, vectors are of half the width. Start at neighbours_of.
 //
 // Reads the values of the library's steps, whoever made them; others are left alone. Untrusted: the
 // caller runs the steps through the core.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/library/step.h"
 
 namespace exotune {
+
+/// Vectors of half a target's width (half_width.h), as steps take them.
+struct HalfVectors {
+  Value memory = {}, instructions = {};
+};
 
 struct Neighbourhood {
   int64_t lanes = 1;        // of a vector: the loop that vectors run along keeps to multiples
@@ -25,6 +31,7 @@ struct Neighbourhood {
   /// that the nest has.
   std::vector<Steps> estimates;
   bool far = false;  // is more read than the second cache holds? Then rows are asked for
+  std::optional<HalfVectors> half = {};  // nothing: there are none, or they are no question
 };
 
 /// What is changed. The static cost compares changes of one kind; between kinds it says little.
@@ -34,10 +41,11 @@ enum class Change : uint8_t {
   kInterleaving,
   kPrefetching,
   kStreaming,
-  kEstimates
+  kEstimates,
+  kWidth
 };
 // Of the enumeration above.
-constexpr int kChanges = 6;
+constexpr int kChanges = 7;
 
 struct Neighbour {
   Steps steps;  // all of them

@@ -493,7 +493,8 @@ std::vector<BeamState> Proposals::around(const std::vector<BeamState>& good, siz
                             nest_.row_loop,
                             streaming(),
                             estimating_steps(*start().proc, *request_.target),
-                            reads_far()};
+                            reads_beyond(second_cache()),
+                            half_vectors()};
   std::vector<BeamState> out;
   for (size_t form = 0; form <= starts_.size(); ++form) {
     std::vector<BeamState> of_form;
@@ -518,16 +519,15 @@ int64_t Proposals::second_cache() const {
   return caches.size() < 2 ? 0 : caches[1].bytes;
 }
 
-bool Proposals::reads_far() const {
-  const int64_t second = second_cache();
+bool Proposals::reads_beyond(int64_t cache) const {
   const Outline o = outline_of(*start().proc, run_.sizes);
-  return second > 0 && std::any_of(o.accesses.begin(), o.accesses.end(), [&](const auto& a) {
+  return cache > 0 && std::any_of(o.accesses.begin(), o.accesses.end(), [&](const auto& a) {
            const auto buffer =
                std::find_if(o.buffers.begin(), o.buffers.end(),
                             [&](const OutlineBuffer& b) { return b.name == a.what.buffer; });
            return a.what.kind != Access::Kind::kWrite && buffer != o.buffers.end() &&
                   buffer->argument &&
-                  buffer->elements * bytes_of(a.scalar) > static_cast<double>(second);
+                  buffer->elements * bytes_of(a.scalar) > static_cast<double>(cache);
          });
 }
 
@@ -555,6 +555,17 @@ Steps Proposals::streaming() const {
     return {{"stream_results", {Value(stores), Value(target.stream_fence), Value(rows)}, {}}};
   }
   return {};
+}
+
+// Rows in the first cache, or made once in a register tile, are no question of width.
+std::optional<HalfVectors> Proposals::half_vectors() {
+  const std::vector<TargetLevel> caches = caches_of(levels_);
+  if (request_.partial || caches.empty() || !reads_beyond(caches[0].bytes)) return std::nullopt;
+  if (!neighbour_width_) neighbour_width_ = half_width_of(*request_.target);
+  if (!neighbour_width_) return std::nullopt;
+  return HalfVectors{
+      Value(neighbour_width_->vector_memory),
+      Value(allowed_instructions(instruction_values(*neighbour_width_), context_.constraints))};
 }
 
 // The first schedules of each family with their results past the caches: a search whose time ends

@@ -104,7 +104,10 @@ class Proposals {
   /// Bytes; 0: the machine has no such cache.
   int64_t second_cache() const;
   /// Is an argument that is read larger than the second cache?
-  bool reads_far() const;
+  /// Is more of an argument read than so many bytes?
+  bool reads_beyond(int64_t cache) const;
+  /// Where rows come from beyond the first cache, and the CPU has such vectors, too.
+  std::optional<HalfVectors> half_vectors();
   std::vector<BeamState> streamed(const FoundFamilies& found);
   /// As surroundings_of; where there is a rehearsal, of and among the rehearsed.
   Surroundings surroundings(const std::vector<BeamState>& good, size_t most,
@@ -131,6 +134,7 @@ class Proposals {
   Deadline deadline_;                       // of the search
   std::unique_ptr<ProgramSearch> program_;  // null: nobody asked it
   TargetPtr half_;                          // see narrower()
+  TargetPtr neighbour_width_;               // see half_vectors()
   BeamContext half_context_;
   std::unique_ptr<ProgramSearch> narrow_program_;
   Starts starts_;

@@ -238,6 +238,34 @@ TEST(Neighbours, roots_are_taken_by_estimates_where_there_are_any) {
   EXPECT_EQ(estimated(neighbours_of(already, {16, 32, "", "", {}, estimates})), 0);
 }
 
+TEST(Neighbours, loops_of_vectors_go_by_half_ones_where_there_are_any) {
+  const Value none{ValueList{}}, half{ValueList{Value("half")}};
+  const Steps steps = {
+      {"optimize_level_1", {"i", Value(int64_t{8}), none, none, Value(int64_t{2})}},
+      {"simplify", {}},
+      {"optimize_level_2",
+       {"i", "j", Value(int64_t{16}), none, none, Value(int64_t{1}), Value(int64_t{2})}}};
+  Neighbourhood where{16, 32, "", "", {}, {}};
+  const auto halved = [&](const Steps& of) {
+    std::vector<Steps> out;
+    for (const Neighbour& n : neighbours_of(of, where))
+      if (n.change == Change::kWidth) out.push_back(n.steps);
+    return out;
+  };
+  EXPECT_TRUE(halved(steps).empty());
+  where.half = HalfVectors{half, half};
+  const std::vector<Steps> found = halved(steps);
+  ASSERT_EQ(found.size(), 1u);
+  for (const auto& [step, lanes] : {std::pair<size_t, int64_t>{0, 4}, {2, 8}}) {
+    EXPECT_EQ(*value_of(found[0][step], "vw")->as<int64_t>(), lanes);
+    EXPECT_EQ(value_of(found[0][step], "instructions")->as<ValueList>()->size(), 1u);
+  }
+  Steps tile = steps;
+  tile.push_back({"register_block", {"i", "j", "k"}});
+  EXPECT_TRUE(halved(tile).empty()) << "register tiles keep their width";
+  EXPECT_TRUE(halved({{"optimize_level_1", {"i", Value(int64_t{2}), none, none}}}).empty());
+}
+
 TEST(Neighbours, rows_are_asked_for_where_they_come_from_afar) {
   const auto asked = [](const Steps& steps, bool far) {
     const std::vector<Neighbour> all = neighbours_of(steps, {16, 32, "", "", {}, {}, far});
