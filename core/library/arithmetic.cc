@@ -109,9 +109,10 @@ std::vector<Operation> operations_of(const ProcPtr& p, const Path& first) {
   return out;
 }
 
-// Those that `same` finds equal, by twos and more, in the order of their first.
+// Those that `same` finds equal, so many and more, in the order of their first.
 template <class Same>
-std::vector<std::vector<Operation>> alike_in(const std::vector<Operation>& all, const Same& same) {
+std::vector<std::vector<Operation>> alike_in(const std::vector<Operation>& all, const Same& same,
+                                             size_t fewest) {
   std::vector<std::vector<Operation>> out;
   for (const Operation& o : all) {
     const auto group = std::find_if(out.begin(), out.end(),
@@ -121,16 +122,20 @@ std::vector<std::vector<Operation>> alike_in(const std::vector<Operation>& all, 
     else
       group->push_back(o);
   }
-  std::erase_if(out, [](const auto& g) { return g.size() < 2; });
+  std::erase_if(out, [&](const auto& g) { return g.size() < fewest; });
   return out;
 }
 
 const ExprPtr& divisor_of(const ExprPtr& quotient) { return quotient->as<BinOp>()->rhs; }
 
+// The loop whose body the block is, or null.
+const For* loop_around(const ProcPtr& p, const Path& first) {
+  return first.size() < 2 ? nullptr : stmt_at(*p, Path(first.begin(), first.end() - 1))->as<For>();
+}
+
 // Does an iteration of the loop around the block find another value than the one before?
 bool changes_around(const ProcPtr& p, const Path& first, const ExprPtr& e) {
-  const Path around(first.begin(), first.end() - 1);
-  const For* loop = around.empty() ? nullptr : stmt_at(*p, around)->as<For>();
+  const For* loop = loop_around(p, first);
   if (!loop) return true;
   std::vector<Sym> changed = {loop->iter};
   for_each_stmt(loop->body, [&](const StmtPtr& s) {
@@ -147,28 +152,45 @@ std::vector<Cursor> cursors_of(const ProcPtr& p, const std::vector<Operation>& g
   return out;
 }
 
-// One divisor of the block's that several are divided by: its reciprocal has a name.
-bool share_a_divisor(ProcPtr& p, const Path& first) {
+// Components of one point, say, are divided by what the loop over them does not change.
+bool is_over_components(const For* loop) {
+  constexpr int64_t kMostComponents = 8;  // of loops that are unrolled
+  const std::optional<int64_t> extent = loop ? literal_extent(*loop) : std::nullopt;
+  return extent && *extent > 1 && *extent <= kMostComponents;
+}
+
+// One divisor of the block's that several are divided by, or several iterations of a short loop:
+// its reciprocal has a name, in front of such a loop. The block begins at `first` then.
+bool share_a_divisor(ProcPtr& p, Path& first) {
   std::vector<Operation> quotients = operations_of(p, first);
   std::erase_if(quotients, [&](const Operation& o) {
     return !is_quotient(o.expr) || divisor_of(o.expr)->as<Const>();
   });
-  for (std::vector<Operation>&group : alike_in(quotients, [](const ExprPtr&a, const ExprPtr&b) {
-         return equal(divisor_of(a), divisor_of(b));
-       })) {
-    if (std::all_of(group.begin(), group.end(),
-                    [&](const Operation& o) { return equal(o.expr, group[0].expr); }) ||
-        !changes_around(p, first, divisor_of(group[0].expr)))
-      continue;
+  const auto by_one_divisor = [](const ExprPtr& a, const ExprPtr& b) {
+    return equal(divisor_of(a), divisor_of(b));
+  };
+  for (std::vector<Operation>& group : alike_in(quotients, by_one_divisor, 1)) {
+    const bool stays = !changes_around(p, first, divisor_of(group[0].expr));
+    const bool alike = std::all_of(group.begin(), group.end(), [&](const Operation& o) {
+      return equal(o.expr, group[0].expr);
+    });
+    // What stays in a longer loop is left to take_reciprocals.
+    if (stays ? !is_over_components(loop_around(p, first)) : alike) continue;
     const bool done = attempted(p, [&](ProcPtr q) {
-      for (Operation& o : group) {
+      std::vector<Operation> reciprocals = group;
+      for (Operation& o : reciprocals) {
         if (is_one(o.expr->as<BinOp>()->lhs)) continue;
         q = multiply_by_reciprocal(q, Where(Cursor::expr(q, o.path)));
         o.path.push_back({Child::kExpr, 1});
       }
-      return bind_expr(q, cursors_of(q, group), "over");
+      const std::vector<Cursor> places = cursors_of(q, reciprocals);
+      if (!stays) return bind_expr(q, places, "over");
+      const Path loop(first.begin(), first.end() - 1);
+      return bind_expr(q, places, "over", Where(Cursor::stmt(q, loop)));
     });
-    if (done) return true;
+    if (!done) continue;
+    if (stays) first[first.size() - 2].index += 2;  // an allocation and an assignment
+    return true;
   }
   return false;
 }
@@ -176,8 +198,8 @@ bool share_a_divisor(ProcPtr& p, const Path& first) {
 // One operation that the block computes several times: it has a name. The largest first, since a
 // part of one that has a name is gone with it.
 bool share_an_operation(ProcPtr& p, const Path& first) {
-  auto groups = alike_in(operations_of(p, first),
-                         [](const ExprPtr& a, const ExprPtr& b) { return equal(a, b); });
+  auto groups = alike_in(
+      operations_of(p, first), [](const ExprPtr& a, const ExprPtr& b) { return equal(a, b); }, 2);
   std::reverse(groups.begin(), groups.end());
   return std::any_of(groups.begin(), groups.end(), [&](const std::vector<Operation>& group) {
     return attempted(
@@ -199,9 +221,9 @@ std::vector<Path> blocks_of(const Proc& p) {
 ProcPtr share_operations(ProcPtr p) {
   constexpr int kMostShared = 1000;  // each looks at its block again
   int shared = 0;
-  // What gets a name stands in front of the first statement that reads it: the block's path stays,
-  // and so do those of the blocks around.
-  for (const Path& first : blocks_of(*p)) {
+  // What gets a name stands in front of the first statement that reads it, or of the loop around
+  // the block: paths of blocks before and around stay.
+  for (Path first : blocks_of(*p)) {
     while (shared < kMostShared && share_a_divisor(p, first)) ++shared;
     while (shared < kMostShared && share_an_operation(p, first)) ++shared;
   }

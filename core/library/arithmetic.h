@@ -21,8 +21,9 @@ namespace exotune {
 /// In every block: quotients by one divisor become products with its reciprocal
 /// (multiply_by_reciprocal), and each quotient, root or other function that takes long and that the
 /// block computes more than once is computed once (bind_expr), where nothing it reads is written in
-/// between. A divisor that is the same in all iterations is left to take_reciprocals.
-/// SchedulingError: there is nothing of the kind.
+/// between. A divisor that is the same in all iterations has its reciprocal in front of a loop of
+/// up to eight, and is left to take_reciprocals in a longer one. SchedulingError: there is nothing
+/// of the kind.
 ///
 /// Proposed for every program that has such operations, before anything else.
 [[nodiscard]] ProcPtr share_operations(ProcPtr p);

@@ -68,13 +68,34 @@ def f(x: f32[8], d: f32[8], y: f32[8], z: f32[8]):
 
 TEST(Arithmetic, a_divisor_that_is_written_between_or_stays_in_the_loop_is_left) {
   EXPECT_THROW((void)share_operations(parse(R"(
-def f(x: f32[8], d: f32[8], s: f32, y: f32[8], z: f32[8]):
-    for i in seq(0, 8):
+def f(x: f32[9], d: f32[9], s: f32, y: f32[9], z: f32[9]):
+    for i in seq(0, 9):
         y[i] = x[i] / d[i]
         d[i] = y[i] / s
         z[i] = y[i] / d[i] + x[i] / s
 )")),
                SchedulingError);
+}
+
+TEST(Arithmetic, components_are_multiplied_by_a_reciprocal_made_before_them) {
+  const ProcPtr p = parse(R"(
+def f(x: f32[8, 3], n: f32[8], y: f32[8, 3], z: f32[8]):
+    for i in seq(0, 8):
+        for k in seq(0, 3):
+            y[i, k] = x[i, k] / n[i] + 1.0 / n[i]
+        z[i] = 2.0 / n[i]
+)");
+  const ProcPtr q = share_operations(p);
+  check(*q);
+  EXPECT_EQ(body(q), R"(for i in seq(0, 8):
+    over : f32 @ DRAM
+    over_1 : f32 @ DRAM
+    over_1 = 1.0 / n[i]
+    over = over_1
+    for k in seq(0, 3):
+        y[i, k] = x[i, k] * over + over
+    z[i] = 2.0 * over_1
+)");
 }
 
 TEST(Arithmetic, what_a_block_calls_alike_is_called_once) {
