@@ -269,6 +269,24 @@ static inline __m512d sub_fixupimm_pd(__m512d a, __m512d b, __m512i table, int e
 #undef _mm512_fixupimm_pd
 #define _mm512_fixupimm_pd sub_fixupimm_pd
 
+// Exponents, and what they leave: from 0.75 to 1.5, no number of what is less than 0.
+static inline __m512 sub_getexp_ps(__m512 a) {
+  LANE_LOOP(16) a[lane] = logbf(a[lane]);
+  return a;
+}
+#define _mm512_getexp_ps sub_getexp_ps
+static inline __m512 sub_getmant_ps(__m512 a) {
+  LANE_LOOP(16) {
+    const float x = a[lane];
+    int exponent;
+    const float half = frexpf(x, &exponent); /* from 0.5 to 1 */
+    a[lane] = isnan(x) || x < 0 ? NAN : x == 0 || isinf(x) ? 1 : (half < 0.75f ? 2 * half : half);
+  }
+  return a;
+}
+#undef _mm512_getmant_ps
+#define _mm512_getmant_ps(a, range, sign) sub_getmant_ps(a)
+
 // Halves added to halves, as the compilers write the reductions out.
 #define REDUCTION(name, suffix, V, E, n, K, empty, combined)        \
   static inline E sub_mask_reduce_##name##_##suffix(K k, V v) {     \
