@@ -149,6 +149,10 @@ SyntaxExpr Elaborator::in_type(const SyntaxExpr& e, ScalarType type) const {
   const bool reads = e.kind == Kind::kName || e.kind == Kind::kSubscript ||
                      e.kind == Kind::kAttribute || is_cast(e);
   if (is_control) return cast_to_type(type, e);
+  // `i32(i)` of an index is a number that fits: `f32(i)` is the same one.
+  if (is_cast(e) && !common_type_of(e.children[0]) &&
+      !looks_like_data(e.children[0]).value_or(true))
+    return own == type ? e : cast_to_type(type, e.children[0]);
   if (reads) return !own || *own == type || *own == ScalarType::kR ? e : cast_to_type(type, e);
   // A quotient of integers is cut towards zero, and one of floating types is not.
   const bool is_cut = own && !is_float(*own) && is_float(type) && has_quotient(e);
@@ -212,8 +216,50 @@ std::string Elaborator::chosen_value(const SyntaxStmt& s, const SyntaxStmt& firs
                 s.orelse.empty() ? stays : chosen_value(s.orelse[0], first));
 }
 
+namespace {
+
+bool reads(const SyntaxExpr& e, const std::string& name) {
+  const auto inside = [&](const SyntaxExpr& c) { return reads(c, name); };
+  if ((e.kind == Kind::kName || e.kind == Kind::kSubscript) && e.name == name) return true;
+  return std::ranges::any_of(e.children, inside) ||
+         std::ranges::any_of(e.access, [&](const SyntaxExpr::Access& a) {
+           return std::ranges::any_of(a.lo, inside) || std::ranges::any_of(a.hi, inside);
+         });
+}
+
+}  // namespace
+
+// `if x[i] > best: best = x[i]; arg = i`: what the condition reads is written last.
+std::string Elaborator::instead_of_several(const SyntaxStmt& s) const {
+  std::vector<const SyntaxStmt*> order;
+  for (const SyntaxStmt& b : s.body) {
+    if (b.kind != SyntaxStmt::Kind::kAssign && b.kind != SyntaxStmt::Kind::kReduce) return "";
+    order.push_back(&b);
+  }
+  std::ranges::stable_partition(
+      order, [&](const SyntaxStmt* b) { return !reads(*s.value, b->target->name); });
+  std::string out;
+  for (size_t k = 0; k < order.size(); ++k) {
+    const SyntaxStmt& b = *order[k];
+    // Each is told what it was told where it stood, and the condition what it was.
+    for (size_t before = 0; before < k; ++before)
+      if (reads(*s.value, order[before]->target->name)) return "";
+    for (const SyntaxStmt& other : s.body)
+      if (&other != &b && reads(*b.value, other.target->name)) return "";
+    SyntaxStmt alone = s;
+    alone.body = {b};
+    const std::string value = chosen_value(alone, b);
+    if (value.empty()) return "";
+    const std::string op = b.kind == SyntaxStmt::Kind::kAssign ? "=" : name_of(b.op);
+    out += (out.empty() ? "" : ", then ") +
+           quoted(written(*b.target) + " " + op + " " + in_one_type(value));
+  }
+  return std::string(kSelectIs) + ": write " + out;
+}
+
 std::string Elaborator::instead_of_branch(const SyntaxStmt& s) const {
   if (const std::string hint = deciding_arguments(*s.value); !hint.empty()) return hint;
+  if (s.body.size() > 1 && s.orelse.empty()) return instead_of_several(s);
   const SyntaxStmt* first = &s;
   while (first->kind == SyntaxStmt::Kind::kIf && first->body.size() == 1) first = &first->body[0];
   const bool ends = first->kind == SyntaxStmt::Kind::kExpr && first->value->name == "break";

@@ -178,6 +178,18 @@ ExprPtr with_children(const ExprPtr& e, const std::vector<ExprPtr>& c) {
 
 // Hashes decide nearly always; the walk is there because equal hashes are no proof, and this
 // function's answer is one.
+namespace {
+
+// The same tree of literals is a number of each type, rounded or cut there. A real number that is
+// no floating-point type yet may be any; sizes, indices and strides are integers alike.
+bool may_be_one_value(ScalarType a, ScalarType b) {
+  if (a == b || (!is_data(a) && !is_data(b))) return true;
+  const auto real = [](ScalarType t) { return t == ScalarType::kR || is_float(t); };
+  return (a == ScalarType::kR && real(b)) || (b == ScalarType::kR && real(a));
+}
+
+}  // namespace
+
 bool equal(const ExprPtr& a, const ExprPtr& b) {
   if (a == b) return true;
   if (!a || !b || a->hash != b->hash || a->node.index() != b->node.index()) return false;
@@ -206,7 +218,7 @@ bool equal(const ExprPtr& a, const ExprPtr& b) {
     }
     bool operator()(const Cast&) { return true; }
   };
-  if (a->as<Cast>() && a->type != b->type) return false;
+  if (!may_be_one_value(a->type, b->type)) return false;
   if (!std::visit(Visitor{*b}, a->node)) return false;
   std::vector<ExprPtr> ca = expr_children(*a), cb = expr_children(*b);
   if (ca.size() != cb.size()) return false;

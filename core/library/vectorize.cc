@@ -55,6 +55,7 @@ class LaneLoop {
       remove_guard_at(at);
       if (!replace_at(at) && !replace_broadcast(at) && !replace_in_place(at) && !take_apart(at))
         refuse(stmt_at(*p_, at));
+      last_ = at;
     }
     return p_;
   }
@@ -188,7 +189,8 @@ class LaneLoop {
   }
 
   // An instruction has the statement's shape and does not fit all the same (it wants an operand
-  // twice, or another literal): as if there were none, operation by operation. `at` moves with the last loop.
+  // twice, or another literal): as if there were none, operation by operation. `at` moves with the
+  // last loop.
   bool take_apart(Path& at) {
     LaneLoop apart(*this, at);
     const StmtPtr s = stmt_at(*p_, apart.inner(0));
@@ -200,7 +202,7 @@ class LaneLoop {
     if (std::all_of(parts.begin(), parts.end(), [](const ExprPtr& e) { return e->as<Read>(); }))
       return false;
     p_ = apart.run();
-    at = sibling(apart.path_, apart.loops_ - 1);
+    at = apart.last_;  // its loops may have been taken apart themselves
     return true;
   }
 
@@ -434,6 +436,7 @@ class LaneLoop {
   std::set<std::string> misfits_;  // shapes that instructions have, and do not fit
   bool guarded_ = false;
   int loops_ = 1;
+  Path last_;  // where the last of the loops stands once all are instructions
   static constexpr int kMostApplications = 1000;
   int applications_ = 0;
 };

@@ -57,9 +57,10 @@ namespace exotune {
                                 const std::string& name,
                                 const Where& before);  // a statement around (or ahead of) them all
 
-/// x op= e  ->  name: T; name = e; x op= name, where T is the integer type of x, and e of another type
-/// Obligation: none: what a reduction adds to an integer is converted first, as by an assignment.
-/// Forwarding: the reduction stays, after the two new statements; its right side is new.
+/// x op= e  ->  name: T; name = e; x op= name, where T is the integer type of x, and e of another
+/// type Obligation: none: what a reduction adds to an integer is converted first, as by an
+/// assignment. Forwarding: the reduction stays, after the two new statements; its right side is
+/// new.
 [[nodiscard]] ProcPtr bind_converted(ProcPtr p, const Where& stmt, const std::string& name);
 
 /// x[i] = e; s  ->  s[x[i] := e]          (s: the rest of the block)
@@ -138,8 +139,8 @@ namespace exotune {
 ///   pow(x, 1.0) -> x,  pow(x, 0.0) -> 1.0,  pow(x, 0.5) -> sqrt(x);   pow(2.0, x) -> exp2(x)
 /// Obligation: floating-point data; the exponent a literal, twice it an integer up to 128, or the
 /// base 2.0; equal over the reals, and marked as reassociated: products are rounded one by one, may
-/// overflow before their reciprocal vanishes, and sqrt is no number of what is negative infinity.
-/// Forwarding: the expression and its parts are new; all else stays.
+/// overflow before their reciprocal vanishes, and sqrt keeps the sign of zero and is no number of
+/// what is negative infinity. Forwarding: the expression and its parts are new; all else stays.
 [[nodiscard]] ProcPtr expand_power(ProcPtr p, const Where& expr);
 
 /// e -> with

@@ -103,6 +103,7 @@ TEST(MixedFormulas, mean_the_same) {
       "x[i] = f32(k[i]) * y[i]\n        s[0] += w[i] * f64(x[i])",
       "w[i] = fmax(x[i], y[i]) - relu(x[i]) / c\n        k[i] = w[i] * 4.0",
       "w[i] = f64(h[i]) + f64(b[i]) * 3.0",
+      "y[i] = 1.0 / sqrt(fabs(x[i]) + 1.0)\n        w[i] = 2.0 / x[i] - x[i] / sqrt(y[i])",
   };
   for (const char* name : {"avx2", "avx512"}) {
     const TargetPtr target = library().load(name);

@@ -246,9 +246,11 @@ TEST(Suggestions, of_branches_by_data_are_accepted) {
     EXPECT_EQ(words.back(), instead) << said(in_loop(branch));
     EXPECT_EQ(said(in_loop(instead)), "accepted") << instead;
   }
-  EXPECT_NE(said(in_loop("if x[i] > 0.0:\n            y[i] = 1.0\n            x[i] = 2.0"))
-                .find("chooses between two values by data"),
-            std::string::npos);
+  const std::string both =
+      said(in_loop("if x[i] > 0.0:\n            x[i] = 2.0\n            y[i] = 1.0"));
+  EXPECT_NE(both.find("write `y[i] = select(0.0, x[i], 1.0, y[i])`, then `x[i] = "),
+            std::string::npos)
+      << both;
 }
 
 TEST(Suggestions, of_arguments_that_decide_are_accepted) {
@@ -533,6 +535,21 @@ TEST(Suggestions, of_conditions_as_numbers_are_both_cases) {
   const std::vector<std::string> words = suggested(
       "def f(m: index, x: f32[8]):\n    for i in seq(0, 4):\n        x[i + (m == 0)] = 0.0\n");
   EXPECT_EQ(words.front(), "if m == 0:");
+}
+
+TEST(Suggestions, of_branches_with_several_assignments_write_what_is_compared_last) {
+  const auto of = [](const std::string& body) {
+    return suggested("def f(x: f32[8], best: f32, arg: i32):\n    for i in seq(0, 8):\n" + body);
+  };
+  const std::vector<std::string> words =
+      of("        if x[i] > best:\n            best = x[i]\n            arg = i32(i)\n");
+  ASSERT_GE(words.size(), 2u);
+  EXPECT_EQ(words[words.size() - 2], "arg = select(best, x[i], f32(i), f32(arg))");
+  EXPECT_EQ(words.back(), "best = select(best, x[i], x[i], best)");
+  // No order does: each reads what the other writes.
+  for (const std::string& word :
+       of("        if x[i] > best:\n            best = x[i]\n            arg = best * 2.0\n"))
+    EXPECT_EQ(word.find("arg = "), std::string::npos) << word;
 }
 
 }  // namespace

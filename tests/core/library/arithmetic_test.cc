@@ -162,5 +162,19 @@ def f(x: f32[8], n: i32, y: f32):
   EXPECT_THROW((void)convert_ahead(q), SchedulingError);
 }
 
+// A literal, and what is made of literals alone, is another number in each type.
+TEST(Arithmetic, literals_of_several_types_are_not_alike) {
+  EXPECT_THROW((void)share_operations(parse(R"(
+def f(x: f32[8], w: f64[8]):
+    for i in seq(0, 8):
+        x[i] = sqrt(2.0) + 2.0 / sqrt(3.0)
+        w[i] = sqrt(2.0) + 3.0 / sqrt(3.0)
+)")),
+               SchedulingError);
+  const ProcPtr p = parse("def f(c: i32, y: f32):\n    y = 1.0 / 3.0\n    c = 1.0 / 3.0\n");
+  EXPECT_EQ(body(bind_expr(p, "1.0 / 3.0", "t", true)),
+            "t : f32 @ DRAM\nt = 1.0 / 3.0\ny = t\nc = 1 / 3\n");
+}
+
 }  // namespace
 }  // namespace exotune
