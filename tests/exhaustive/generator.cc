@@ -237,7 +237,7 @@ class Generator {
   }
 
   // Bytes that are widened, shifted and multiplied: set_precision may narrow some of them,
-  // shift_factor may shift a factor, lift_reduce_constant may lift one.
+  // shift_factor may shift a factor, lift_reduce_constant may lift one, bind_converted name one.
   Block bytes_to_narrow(Sym k, Sym x, Sym y) {
     const ScalarType wide = ScalarType::kI32;
     const Sym b = local("t"), a = local("t"), s = local("t"), u = local("t"), v = local("t");
@@ -257,7 +257,12 @@ class Generator {
                   make_assign(s, {}, shifted),
                   scalar(u, wide),
                   make_assign(u, {}, use)};
-    if (!c_.pick(3)) body.push_back(make_reduce(s, {}, read(a), reduction()));
+    // A sum of integers may add what is converted first: a byte, a number of x.
+    if (!c_.pick(3)) {
+      const std::array<ExprPtr, 3> terms = {read(a), read_elem(b, {}, ScalarType::kI8),
+                                            read_elem(x, {i}, kElement)};
+      body.push_back(make_reduce(s, {}, terms[static_cast<size_t>(c_.pick(3))], reduction()));
+    }
     const ExprPtr product = c_.pick(2) ? read(u) * read(a) : data_const(2, wide) * read(u);
     if (c_.pick(2)) {
       body.push_back(make_reduce(v, {}, product));

@@ -110,6 +110,9 @@ class Collector {
   void statement(const Cursor& c) {
     add("split_write", at(c), [=, p = p_] { return split_write(p, c); });
     add("fold_into_reduce", at(c), [=, p = p_] { return fold_into_reduce(p, c); });
+    if (c.is<Reduce>())
+      add("bind_converted", at(c),
+          [=, p = p_, b = buffer_name("b")] { return bind_converted(p, c, b); });
     if (c.is<Assign>()) add("inline_assign", at(c), [=, p = p_] { return inline_assign(p, c); });
     if (c.is<WriteConfig>())
       add("delete_config", at(c), [=, p = p_] { return delete_config(p, c); });

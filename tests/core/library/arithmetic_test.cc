@@ -165,8 +165,8 @@ def f(x: f32[8], n: i32, y: f32):
 // A literal, and what is made of literals alone, is another number in each type.
 TEST(Arithmetic, literals_of_several_types_are_not_alike) {
   EXPECT_THROW((void)share_operations(parse(R"(
-def f(x: f32[8], w: f64[8]):
-    for i in seq(0, 8):
+def f(x: f32[9], w: f64[9]):
+    for i in seq(0, 9):
         x[i] = sqrt(2.0) + 2.0 / sqrt(3.0)
         w[i] = sqrt(2.0) + 3.0 / sqrt(3.0)
 )")),
