@@ -66,7 +66,7 @@ TEST(CompleteVerb, takes_a_kernel_of_the_users) {
                 "                z[i, j] += x[i, k] * y[k, j]\n");
   harness.write("two.sched", "p = two\np = search(p, 'for i in _: _ #1')\n");
   const CommandResult result =
-      harness.run(small({"complete", "two.exo", "two.sched", "--time-budget", "5s"}));
+      harness.run(small({"complete", "two.exo", "two.sched", "--time-budget", "20s"}));
   ASSERT_EQ(result.exit_status, 0) << result.err;
   EXPECT_TRUE(says(harness.read("out/two.sched"), "extract_subproc("))
       << harness.read("out/two.sched");
