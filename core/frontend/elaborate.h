@@ -159,10 +159,10 @@ class Elaborator {
   bool reads_arguments_only(const SyntaxExpr& e, std::vector<const Entry*>& names) const;
   /// `if c: break`, by a value that says whether the loop still goes on.
   std::string instead_of_break(const SyntaxExpr& condition) const;
-  /// The value of `target`, as an `if` with one assignment a branch gives it; "" for another.
   /// Of a branch of several assignments: one `select` for each, in an order that lets each find
   /// what it found; "" where there is none.
   std::string instead_of_several(const SyntaxStmt& s) const;
+  /// The value of `target`, as an `if` with one assignment a branch gives it; "" for another.
   std::string chosen_value(const SyntaxStmt& s, const SyntaxStmt& first) const;
   void allocation(const SyntaxStmt& s, Block& into);
   /// The name that an assignment writes to does not exist.

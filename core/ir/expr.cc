@@ -176,8 +176,6 @@ ExprPtr with_children(const ExprPtr& e, const std::vector<ExprPtr>& c) {
   return make_expr(std::visit(Visitor{c}, e->node), e->type, e->where);
 }
 
-// Hashes decide nearly always; the walk is there because equal hashes are no proof, and this
-// function's answer is one.
 namespace {
 
 // The same tree of literals is a number of each type, rounded or cut there. A real number that is
@@ -190,6 +188,8 @@ bool may_be_one_value(ScalarType a, ScalarType b) {
 
 }  // namespace
 
+// Hashes decide nearly always; the walk is there because equal hashes are no proof, and this
+// function's answer is one.
 bool equal(const ExprPtr& a, const ExprPtr& b) {
   if (a == b) return true;
   if (!a || !b || a->hash != b->hash || a->node.index() != b->node.index()) return false;

@@ -125,7 +125,7 @@ std::optional<double> real_literal(const ExprPtr& e) {
   return real ? std::optional(*real) : std::nullopt;
 }
 
-constexpr double kMostPower = 64;  // 12 products; what is beyond is rounded often, and rare
+constexpr double kMostPower = 64;  // ten products for 63; what is beyond is rounded often, and rare
 
 // The power of x nearer to products by one step; nothing: it has none.
 ExprPtr nearer_to_products(const ExprPtr& x, double n, ScalarType t) {

@@ -154,103 +154,64 @@ FUSED(pd, __m512d, 8, __mmask8, fma)
 #define _mm512_mask3_fnmadd_ps sub_mask3_fnmadd_ps
 #define _mm512_mask3_fnmadd_pd sub_mask3_fnmadd_pd
 
-// Estimates of fourteen bits.
-static inline float sub_rounded_to_14_bits(float x) {
-  uint32_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  if (isfinite(x)) bits = (bits + 0x200) & ~(uint32_t)0x3FF;
-  memcpy(&x, &bits, sizeof x);
-  return x;
-}
-static inline __m512 sub_maskz_rsqrt14_ps(__mmask16 k, __m512 a) {
-  LANE_LOOP(16) a[lane] = LANE_IN(k) ? sub_rounded_to_14_bits(1 / sqrtf(a[lane])) : 0;
-  return a;
-}
+// Estimates of fourteen bits: `rest` of a number's are rounded off. Classes by bits of `kinds`,
+// from the lowest: a quiet NaN, 0, -0, infinity, -infinity, denormal, less than 0 and finite, a
+// signalling NaN (here none).
+#define ESTIMATES(suffix, V, E, n, K, U, rest, least)                                           \
+  static inline E sub_rounded_##suffix(E x) {                                                   \
+    U bits;                                                                                     \
+    memcpy(&bits, &x, sizeof bits);                                                             \
+    if (isfinite(x)) bits = (bits + ((U)1 << ((rest)-1))) & ~(((U)1 << (rest)) - 1);            \
+    memcpy(&x, &bits, sizeof x);                                                                \
+    return x;                                                                                   \
+  }                                                                                             \
+  static inline V sub_maskz_rsqrt14_##suffix(K k, V a) {                                        \
+    LANE_LOOP(n) a[lane] = LANE_IN(k) ? sub_rounded_##suffix((E)(1 / (E)sqrt(a[lane]))) : 0;    \
+    return a;                                                                                   \
+  }                                                                                             \
+  static inline V sub_rsqrt14_##suffix(V a) { return sub_maskz_rsqrt14_##suffix((K)~0u, a); }   \
+  static inline V sub_rcp14_##suffix(V a) {                                                     \
+    LANE_LOOP(n) a[lane] = sub_rounded_##suffix(1 / a[lane]);                                   \
+    return a;                                                                                   \
+  }                                                                                             \
+  static inline K sub_fpclass_##suffix##_mask(V a, int kinds) {                                 \
+    K out = 0;                                                                                  \
+    LANE_LOOP(n) {                                                                              \
+      const E x = a[lane];                                                                      \
+      const int minus = signbit(x) != 0, is_none = isnan(x) || x == 0 || isinf(x);              \
+      const int kind = isnan(x)            ? 0                                                  \
+                       : x == 0            ? 1 + minus                                          \
+                       : isinf(x)          ? 3 + minus                                          \
+                       : fabs(x) < (least) ? 5                                                  \
+                                           : 8;                                                 \
+      if ((kinds >> kind & 1) || (minus && !is_none && (kinds & 0x40))) out |= (K)(1u << lane); \
+    }                                                                                           \
+    return out;                                                                                 \
+  }                                                                                             \
+  static inline K sub_cmplt_as_##suffix##_mask(__m512i a, __m512i b) {                          \
+    U x[n], y[n];                                                                               \
+    K less = 0;                                                                                 \
+    memcpy(x, &a, sizeof a);                                                                    \
+    memcpy(y, &b, sizeof b);                                                                    \
+    LANE_LOOP(n) less |= (K)((x[lane] < y[lane]) << lane);                                      \
+    return less;                                                                                \
+  }
+ESTIMATES(ps, __m512, float, 16, __mmask16, uint32_t, 10, 0x1p-126f)
+ESTIMATES(pd, __m512d, double, 8, __mmask8, uint64_t, 38, 0x1p-1022)
 #define _mm512_maskz_rsqrt14_ps sub_maskz_rsqrt14_ps
-static inline __m512 sub_rsqrt14_ps(__m512 a) { return sub_maskz_rsqrt14_ps(0xFFFF, a); }
-#define _mm512_rsqrt14_ps sub_rsqrt14_ps
-static inline __m512 sub_rcp14_ps(__m512 a) {
-  LANE_LOOP(16) a[lane] = sub_rounded_to_14_bits(1 / a[lane]);
-  return a;
-}
-#define _mm512_rcp14_ps sub_rcp14_ps
-// By bits of `kinds`, from the lowest: a quiet NaN, 0, -0, infinity, -infinity, denormal, less than
-// 0 and finite, a signalling NaN (here none).
-static inline __mmask16 sub_fpclass_ps_mask(__m512 a, int kinds) {
-  __mmask16 out = 0;
-  LANE_LOOP(16) {
-    const float x = a[lane];
-    const int minus = signbit(x) != 0;
-    const int kind = isnan(x)               ? 0
-                     : x == 0               ? 1 + minus
-                     : isinf(x)             ? 3 + minus
-                     : fabsf(x) < 0x1p-126f ? 5
-                                            : 8;
-    const int is_minus = minus && !isnan(x) && x != 0 && !isinf(x) && (kinds & 0x40);
-    if ((kinds >> kind & 1) || is_minus) out |= (__mmask16)(1u << lane);
-  }
-  return out;
-}
-#undef _mm512_fpclass_ps_mask
-#define _mm512_fpclass_ps_mask sub_fpclass_ps_mask
-static inline __mmask16 sub_cmplt_epu32_mask(__m512i a, __m512i b) {
-  uint32_t x[16], y[16];
-  __mmask16 less = 0;
-  memcpy(x, &a, sizeof a);
-  memcpy(y, &b, sizeof b);
-  LANE_LOOP(16) less |= (__mmask16)((x[lane] < y[lane]) << lane);
-  return less;
-}
-#undef _mm512_cmplt_epu32_mask
-#define _mm512_cmplt_epu32_mask sub_cmplt_epu32_mask
-
-// The same of doubles.
-static inline double sub_double_rounded_to_14_bits(double x) {
-  uint64_t bits;
-  memcpy(&bits, &x, sizeof bits);
-  if (isfinite(x)) bits = (bits + ((uint64_t)1 << 37)) & ~(((uint64_t)1 << 38) - 1);
-  memcpy(&x, &bits, sizeof bits);
-  return x;
-}
-static inline __m512d sub_maskz_rsqrt14_pd(__mmask8 k, __m512d a) {
-  LANE_LOOP(8) a[lane] = LANE_IN(k) ? sub_double_rounded_to_14_bits(1 / sqrt(a[lane])) : 0;
-  return a;
-}
 #define _mm512_maskz_rsqrt14_pd sub_maskz_rsqrt14_pd
-static inline __m512d sub_rsqrt14_pd(__m512d a) { return sub_maskz_rsqrt14_pd(0xFF, a); }
+#define _mm512_rsqrt14_ps sub_rsqrt14_ps
 #define _mm512_rsqrt14_pd sub_rsqrt14_pd
-static inline __m512d sub_rcp14_pd(__m512d a) {
-  LANE_LOOP(8) a[lane] = sub_double_rounded_to_14_bits(1 / a[lane]);
-  return a;
-}
+#define _mm512_rcp14_ps sub_rcp14_ps
 #define _mm512_rcp14_pd sub_rcp14_pd
-static inline __mmask8 sub_fpclass_pd_mask(__m512d a, int kinds) {
-  __mmask8 out = 0;
-  LANE_LOOP(8) {
-    const double x = a[lane];
-    const int minus = signbit(x) != 0;
-    const int kind = isnan(x)              ? 0
-                     : x == 0              ? 1 + minus
-                     : isinf(x)            ? 3 + minus
-                     : fabs(x) < 0x1p-1022 ? 5
-                                           : 8;
-    const int is_minus = minus && !isnan(x) && x != 0 && !isinf(x) && (kinds & 0x40);
-    if ((kinds >> kind & 1) || is_minus) out |= (__mmask8)(1u << lane);
-  }
-  return out;
-}
+#undef _mm512_fpclass_ps_mask
 #undef _mm512_fpclass_pd_mask
-#define _mm512_fpclass_pd_mask sub_fpclass_pd_mask
-static inline __mmask8 sub_cmplt_epu64_mask(__m512i a, __m512i b) {
-  uint64_t x[8], y[8];
-  __mmask8 less = 0;
-  memcpy(x, &a, sizeof a);
-  memcpy(y, &b, sizeof b);
-  LANE_LOOP(8) less |= (__mmask8)((x[lane] < y[lane]) << lane);
-  return less;
-}
+#undef _mm512_cmplt_epu32_mask
 #undef _mm512_cmplt_epu64_mask
-#define _mm512_cmplt_epu64_mask sub_cmplt_epu64_mask
+#define _mm512_fpclass_ps_mask sub_fpclass_ps_mask
+#define _mm512_fpclass_pd_mask sub_fpclass_pd_mask
+#define _mm512_cmplt_epu32_mask sub_cmplt_as_ps_mask
+#define _mm512_cmplt_epu64_mask sub_cmplt_as_pd_mask
 // Four bits of `table` for a quiet NaN, a signalling one (here none), 0, 1, -infinity, infinity,
 // less and greater than 0: `a` stays at 0, is `b` at 1, and no number at 2; no others are asked
 // for.
