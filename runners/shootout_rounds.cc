@@ -38,14 +38,15 @@ struct alignas(16) RoundsShared {
 class Block {
  public:
   Block(const std::vector<Entry>& entries, const std::vector<bool>& sits_out,
-        const PreparedCase& prepared, const ShootoutOptions& options, int variation, int most,
-        double timeout_seconds)
+        const PreparedCase& prepared, const ShootoutOptions& options, int variation, bool written,
+        int most, double timeout_seconds)
       : entries_(entries),
         sits_out_(sits_out),
         takes_long_(entries.size(), false),
         prepared_(prepared),
         options_(options),
         variation_(variation),
+        written_(written),
         most_(most),
         timeout_seconds_(timeout_seconds),
         memory_(sizeof(RoundsShared) +
@@ -135,19 +136,14 @@ class Block {
     sample(e, r) = kNaN;
     if (sits_out_[e]) return;
     if (!takes_long_[e]) calls[e](1);  // brings its code and data back after the others
-    const BatchTimer::Sample taken = as_written(e) ? sample_written(timer, arguments, calls[e])
-                                                   : timer.sample(calls[e], counts[e]);
+    const BatchTimer::Sample taken =
+        written_ ? sample_written(timer, arguments, calls[e]) : timer.sample(calls[e], counts[e]);
     sample(e, r) = taken.seconds;
     preempted(e, r) = taken.preempted;
   }
 
-  /// A producer writes what the kernel reads, as often as not: the same lines are in other caches
-  /// then, and not clean. Every fifth place is measured so.
-  bool as_written(size_t e) const {
-    const double seconds = entries_[e].call_seconds;
-    return variation_ % kPlacesMeasured == kWrittenPlace && !options_.cold &&
-           seconds > kShortestWritten && seconds < kLongestWritten;
-  }
+  /// One call after each refill of the arguments, so that their lines are in other caches and not
+  /// clean.
   static BatchTimer::Sample sample_written(const BatchTimer& timer,
                                            const TimingArguments& arguments,
                                            const BoundCall& call) {
@@ -178,7 +174,9 @@ class Block {
   std::vector<bool> takes_long_;  // a call by itself
   const PreparedCase& prepared_;
   const ShootoutOptions& options_;
-  const int variation_, most_;
+  const int variation_;
+  const bool written_;  // just before each call
+  const int most_;
   const double timeout_seconds_;
   SharedMemory memory_;
 };
@@ -205,8 +203,8 @@ class Rounds {
       if (options_.interrupted && options_.interrupted()) return "interrupted";
       const double left = options_.timeout_seconds - spent();
       if (left <= 0) return "timeout";
-      Block block(entries_, sits_out_, prepared_, options_, static_cast<int>(blocks_.size()), each,
-                  left);
+      const int place = static_cast<int>(blocks_.size());
+      Block block(entries_, sits_out_, prepared_, options_, place, as_written(place), each, left);
       const ChildOutcome outcome = block.run();
       finding_ = conclude(block.report(), outcome, left);
       guilty_ = static_cast<size_t>(
@@ -237,6 +235,23 @@ class Rounds {
   int rounds() const { return raw_.empty() ? 0 : static_cast<int>(raw_[0].size()); }
   double spent() const { return wall_seconds() - start_; }
 
+  /// A producer writes what the kernel reads, as often as not. Every fifth place is measured so,
+  /// for all contenders alike, if the fastest takes long enough in the places before it.
+  bool as_written(int place) const {
+    if (place % kPlacesMeasured != kWrittenPlace || options_.cold) return false;
+    const double seconds = fastest();
+    return seconds > kShortestWritten && seconds < kLongestWritten;
+  }
+
+  /// The least median of all blocks so far; 0 before the first.
+  double fastest() const {
+    double best = 0;
+    for (size_t e = 0; e < entries_.size(); ++e)
+      if (const double m = median_of(raw_[e]); !entries_[e].contender->roof && m > 0)
+        best = best == 0 ? m : std::min(best, m);
+    return best;
+  }
+
   void take(const Block& block) {
     for (size_t e = 0; e < entries_.size(); ++e)
       for (int r = 0; r < block.rounds(); ++r) {
@@ -251,10 +266,7 @@ class Rounds {
   /// Who is many times slower and takes long was seen often enough after one block: the compilers
   /// on the nest as written, and the nest itself.
   void rest_the_slow() {
-    double best = 0;
-    for (size_t e = 0; e < entries_.size(); ++e)
-      if (const double m = median_of(raw_[e]); !entries_[e].contender->roof && m > 0)
-        best = best == 0 ? m : std::min(best, m);
+    const double best = fastest();
     for (size_t e = 0; e < entries_.size(); ++e)
       if (const double m = median_of(raw_[e]);
           !entries_[e].contender->roof && m > kLongCall && m > kFarBehind * best)
