@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/base/hashing.h"
+#include "search/problem.h"
 
 namespace exotune {
 namespace {
@@ -81,9 +82,24 @@ bool divides_by_results(const Proc& p) {
   return found;
 }
 
-bool are_exact_integers(const std::vector<ArgSpec>& args, const ArgumentValues& values) {
+// The narrowest floating type that the program keeps what it computes in, its arguments aside;
+// doubles where there is none.
+ElementType narrowest_local(const Block& body) {
+  ElementType narrowest = ElementType::kF64;
+  for_each_stmt(body, [&](const StmtPtr& s) {
+    ElementType type = narrowest;
+    if (const auto* a = s->as<Alloc>(); a != nullptr && is_float(a->type.scalar))
+      type = element_of(a->type.scalar);
+    if (const auto* call = s->as<Call>()) type = narrowest_local(call->callee->body);
+    if (rounding_of(type).unit > rounding_of(narrowest).unit) narrowest = type;
+  });
+  return narrowest;
+}
+
+bool are_exact_integers(const std::vector<ArgSpec>& args, const ArgumentValues& values,
+                        double most_inside) {
   for (size_t a = 0; a < args.size(); ++a) {
-    const double most = rounding_of(args[a].type).integers;
+    const double most = std::min(most_inside, rounding_of(args[a].type).integers);
     // Beyond that range floating types skip integers: another order of sums may give another
     // result.
     for (const double v : values[a])
@@ -97,11 +113,13 @@ bool has_narrow_types(const std::vector<ArgSpec>& args) {
                      [](const ArgSpec& a) { return a.is_data() && a.type != ElementType::kF64; });
 }
 
-/// Each floating-point value moved by a few rounding errors of its type, up or down.
-ArgumentValues moved(const std::vector<ArgSpec>& args, ArgumentValues values, uint64_t seed) {
+/// Each floating-point value moved by a few rounding errors of its type, or of `coarsest` if those
+/// are larger, up or down.
+ArgumentValues moved(const std::vector<ArgSpec>& args, ArgumentValues values, uint64_t seed,
+                     ElementType coarsest) {
   for (size_t a = 0; a < args.size(); ++a) {
     if (!args[a].is_data() || !is_floating(args[a].type)) continue;
-    const double unit = rounding_of(args[a].type).unit;
+    const double unit = std::max(rounding_of(args[a].type).unit, rounding_of(coarsest).unit);
     // Of half floats one unit is already much; of the others four, so that rounding them is seen.
     const double relative = element_bytes(args[a].type) > 2 ? 4 * unit : unit;
     // A generator of its own for each argument: the same moves whatever the others' sizes.
@@ -140,9 +158,10 @@ std::vector<double> largest_nearby(const std::vector<double>& values) {
   return out;
 }
 
-// The slack of each element of one argument, given how far each was moved by rounding.
+// The slack of each element of one argument, given how far each was moved by rounding, and the
+// narrowest type that the program keeps intermediate results in.
 std::vector<double> slack_of(const ArgSpec& arg, const std::vector<double>& want,
-                             const std::vector<double>& errors) {
+                             const std::vector<double>& errors, ElementType inside) {
   const Rounding type = rounding_of(arg.type);
   double largest = 0;
   for (const double v : want)
@@ -156,7 +175,7 @@ std::vector<double> slack_of(const ArgSpec& arg, const std::vector<double>& want
     const double magnitude = std::fabs(want[i]), size = std::max(unit, magnitude);
     const double mine = std::max(kRoundingErrors * slack[i], type.least * size);
     // An integer made of floating-point numbers may fall on either side of a step.
-    const double loose = floating ? type.loose * size : 1;
+    const double loose = floating ? std::max(type.loose, rounding_of(inside).loose) * size : 1;
     // So ill-conditioned that a comparison would say nothing: not compared.
     const bool says = magnitude < type.largest / 16 && mine <= loose;
     if (says || !is_poison(want[i]) || slack[i] != 0) slack[i] = says ? mine : INFINITY;
@@ -262,16 +281,21 @@ class Compiled : public Reference {
 // How `test` is judged on its inputs; true when they are exact, or determine every element.
 bool judge_inputs(const Proc& proc, const std::vector<ArgSpec>& args, bool integers, uint64_t seed,
                   Reference& reference, TestCase& test) {
+  const ElementType inside = narrowest_local(proc.body);
   ArgumentValues want = reference.run(test.inputs, Arithmetic::kExact);
-  if (integers && only_exact_arithmetic(proc) && are_exact_integers(args, want)) {
+  if (integers && only_exact_arithmetic(proc) &&
+      are_exact_integers(args, want, rounding_of(inside).integers)) {
     test.expected = std::move(want);
     return true;
   }
   // How far does a right answer move? By inputs that are a rounding off, and by arithmetic that
   // rounds as C's does: the larger of the two, element by element.
   std::vector<ArgumentValues> others;
-  others.push_back(reference.run(moved(args, test.inputs, seed), Arithmetic::kExact));
-  if (reference.has_exact() && has_narrow_types(args))
+  // What the types inside round, C that stands for the reals does not show.
+  others.push_back(reference.run(
+      moved(args, test.inputs, seed, reference.has_exact() ? ElementType::kF64 : inside),
+      Arithmetic::kExact));
+  if (reference.has_exact() && (inside != ElementType::kF64 || has_narrow_types(args)))
     others.push_back(reference.run(test.inputs, Arithmetic::kRounded));
   test.slack.assign(args.size(), {});
   for (size_t a = 0; a < args.size(); ++a) {
@@ -279,7 +303,7 @@ bool judge_inputs(const Proc& proc, const std::vector<ArgSpec>& args, bool integ
     for (const ArgumentValues& other : others)
       for (size_t i = 0; i < errors.size(); ++i)
         errors[i] = std::max(errors[i], distance(want[a][i], other[a][i]));
-    test.slack[a] = slack_of(args[a], want[a], errors);
+    test.slack[a] = slack_of(args[a], want[a], errors, inside);
   }
   test.expected = std::move(want);
   return compared_share(test) == 1;

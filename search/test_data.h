@@ -45,7 +45,8 @@ void keep_divisors(const Proc& proc, const std::vector<ArgSpec>& args, TestCase&
 /// The test case of a procedure at one size. Exact (tolerance 0, no slack) where small integers
 /// stay exact. Otherwise each element may be off by what 16 rounding errors of the inputs, or
 /// computing in double, move it, and by 1e-4 (f32), 1e-10 (f64) of its size at least; what no kind
-/// of inputs determines to 1 % (f32), 1e-6 (f64) is not compared. Deterministic. One run of the
+/// of inputs determines to 1 % (f32), 1e-6 (f64) is not compared. What the procedure keeps in
+/// narrower types than its arguments rounds as those do. Deterministic. One run of the
 /// reference for exact programs, up to three for each kind of inputs otherwise; without exact
 /// arithmetic the first kind that determines 99 of a hundred elements will do. `first` is tried
 /// before all others: what served the same program at another size; before it, where the program

@@ -89,6 +89,31 @@ def roots(n: size, x: f32[n], y: f32[n]):
   EXPECT_EQ(compared_share(p.test), 1);
 }
 
+// A residual after a step in floats is what floats round, not what doubles do.
+TEST(TestData, what_floats_inside_round_is_no_error_of_doubles) {
+  const char* text = R"(
+@proc
+def residual(n: size, a: f64[n], b: f64[n], r: f64[n]):
+    for i in seq(0, n):
+        z: f32
+        z = b[i] / (3.0 + fabs(a[i]))
+        r[i] = b[i] - (3.0 + fabs(a[i])) * z
+)";
+  const TuningProblem p = problem_of(text, {{"n", 50}});
+  const size_t r = index_of(p, "r");
+  const ArgumentValues rounded =
+      interpreted(p.kernel, p.args)->run(p.test.inputs, Arithmetic::kRounded);
+  ASSERT_EQ(p.test.slack[r].size(), 50u);
+  double most = 0;
+  for (size_t i = 0; i < 50; ++i) {
+    const double off = std::fabs(rounded[r][i] - p.test.expected[r][i]);
+    most = std::max(most, off);
+    EXPECT_LE(off, p.test.slack[r][i]);
+  }
+  EXPECT_GT(most, 1e-9);
+  EXPECT_EQ(compared_share(p.test), 1);
+}
+
 // Columns beyond the rank are quotients of rounding errors, whatever the inputs.
 TEST(TestData, what_no_input_determines_is_not_compared) {
   const TuningProblem p = problem_of(R"(
