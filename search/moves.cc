@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "search/contraction_moves.h"
+#include "search/moves/strips.h"
 #include "search/steps/builders.h"
 
 namespace exotune {
@@ -86,8 +87,22 @@ SearchSpace rows_space(const Nest& nest, const VectorValues& unit, int64_t regis
     }
   // Sums of columns stay in as many registers while the rows go by; at eight the operands still
   // find room in sixteen.
-  for (const int64_t vectors : {4, 8, 2})
-    stage.moves.push_back({{unit.step("optimize_columns", loops, {vectors})}, "", ""});
+  if (!nest.find(nest.row_loop)->in_output)
+    for (const int64_t vectors : {4, 8, 2})
+      stage.moves.push_back({{unit.step("optimize_columns", loops, {vectors})}, "", ""});
+  // Where each row has results of its own, what all of them read does.
+  const int64_t shared =
+      std::count_if(nest.operands.begin(), nest.operands.end(), [&](const Operand& o) {
+        return o.rank == 1 && o.along_vector &&
+               !std::count(o.loops.begin(), o.loops.end(), nest.row_loop);
+      });
+  const bool own = nest.find(nest.row_loop)->in_output && nest.find(nest.vector_loop)->in_output;
+  if (own && shared > 0 && nest.unit_stride) {
+    const std::optional<int64_t> extent = nest.find(nest.vector_loop)->extent;
+    for (const int64_t vectors : strips_of(unit, shared, extent))
+      stage.moves.push_back(
+          {strip_steps(nest.row_loop, nest.vector_loop, unit, extent, vectors), "", ""});
+  }
   // A filter: many results side by side for each tap, as many vectors of them as leave room for
   // as many of the operand: half of the registers, less, and a little more.
   if (nest.slides)

@@ -1,5 +1,6 @@
 #include "core/library/skinny.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "core/ir/normal_form.h"
@@ -26,25 +27,31 @@ bool runs_along(const std::vector<ExprPtr>& idx, Sym iter) {
   return !mentions(normalize(idx[0] - read_var(iter, ScalarType::kIndex)), iter);
 }
 
-// The one-dimensional buffer that a loop touches along its iterator: the one written first.
-std::string reused_vector(const Cursor& inner) {
+// The one-dimensional buffers that a loop touches along its iterator: the one written last first,
+// then those read of what it computes in; of another type only if there is nothing else.
+std::vector<std::string> reused_vectors(const Cursor& inner) {
   const For& loop = inner.as<For>();
-  std::string written, read;
+  std::vector<std::string> out, others;
+  std::optional<ScalarType> type;
   for_each_stmt(loop.body, [&](const StmtPtr& s) {
     const Assign* a = s->as<Assign>();
     const Reduce* r = s->as<Reduce>();
-    if ((a && runs_along(a->idx, loop.iter)) || (r && runs_along(r->idx, loop.iter)))
-      written = a ? a->name.name() : r->name.name();
+    if (!a && !r) return;
+    type = (a ? a->rhs : r->rhs)->type;
+    if (runs_along(a ? a->idx : r->idx, loop.iter)) out = {(a ? a->name : r->name).name()};
   });
   const std::function<void(const ExprPtr&)> visit = [&](const ExprPtr& x) {
-    if (const Read* v = x->as<Read>(); v && read.empty() && runs_along(v->idx, loop.iter))
-      read = v->name.name();
+    if (const Read* v = x->as<Read>(); v && runs_along(v->idx, loop.iter)) {
+      std::vector<std::string>& to = x->type == type.value_or(x->type) ? out : others;
+      if (std::find(to.begin(), to.end(), v->name.name()) == to.end()) to.push_back(v->name.name());
+    }
     for (const ExprPtr& c : expr_children(*x)) visit(c);
   };
   for_each_expr(loop.body, visit);
-  if (written.empty() && read.empty())
+  if (out.empty() && !others.empty()) out.push_back(others.front());
+  if (out.empty())
     throw SchedulingError("opt_skinny: no vector runs along `" + loop.iter.name() + "`");
-  return written.empty() ? read : written;
+  return out;
 }
 
 // The loop over `inner` that stands in the loop at `outer`, alone or among other statements.
@@ -90,18 +97,19 @@ ProcPtr in_vectors(ProcPtr p, const Path& top, const VectorUnit& unit, int64_t c
   return sum ? vectorize_lanes(p, at(p, innermost(p, sibling(top, 1))), unit) : p;
 }
 
-// One case: `count` registers hold the vector.
-ProcPtr with_registers(ProcPtr p, const Path& outer, const std::string& inner,
-                       const VectorUnit& unit, int64_t count) {
-  const std::string vector = reused_vector(at(p, inner_loop(p, outer, inner)));
-  Staged s = auto_stage_mem(p, at(p, outer), vector, vector + "_r");
-  p = resize_dim(s.proc, s.alloc, 0, int_const(count * unit.lanes), int_const(0));
-  p = divide_dim(p, s.alloc, 0, unit.lanes);
-  p = set_memory(p, s.alloc, unit.memory);
-  if (s.store.valid()) p = in_vectors(p, forward(p, s.store).path(), unit, count);
-  p = in_vectors(p, inner_loop(p, forward(p, s.block).path(), inner), unit, count);
-  if (s.load.valid()) p = in_vectors(p, forward(p, s.load).path(), unit, count);
-  return p;
+// One case: `count` registers hold each vector.
+ProcPtr with_registers(ProcPtr p, Path outer, const std::string& inner, const VectorUnit& unit,
+                       int64_t count) {
+  for (const std::string& vector : reused_vectors(at(p, inner_loop(p, outer, inner)))) {
+    Staged s = auto_stage_mem(p, at(p, outer), vector, vector + "_r");
+    p = resize_dim(s.proc, s.alloc, 0, int_const(count * unit.lanes), int_const(0));
+    p = divide_dim(p, s.alloc, 0, unit.lanes);
+    p = set_memory(p, s.alloc, unit.memory);
+    if (s.store.valid()) p = in_vectors(p, forward(p, s.store).path(), unit, count);
+    if (s.load.valid()) p = in_vectors(p, forward(p, s.load).path(), unit, count);
+    outer = forward(p, s.block).path();
+  }
+  return in_vectors(p, inner_loop(p, outer, inner), unit, count);
 }
 
 ExprPtr at_most(const For& loop, int64_t bound) {

@@ -11,11 +11,13 @@ namespace exotune {
 ///   ->  if n <= L: w = v; for i: { s(w) }; v = w          (w: one register of L lanes)
 ///       else if n <= 2 * L: ...                           (two registers)
 ///
-/// One case per number of registers, in which that number is a literal: the vector that the loop
-/// over `inner` runs along in every iteration of the loop over `outer` (the one written, if any) is
-/// loaded once, and every vector of the inner loop but the last is whole. `vectors` is the largest
-/// number of registers; 0: the one that the asserts allow, at most 16. SchedulingError when n is
-/// not known to be at most vectors * L, or no vector is used again.
+/// One case per number of registers, in which that number is a literal: the vectors that the loop
+/// over `inner` runs along in every iteration of the loop over `outer` (the one written, if any,
+/// then what is read, of one type) are loaded once, and every vector of the inner loop but the last
+/// is whole. `vectors` is the largest number of registers of each; 0: the one that the asserts
+/// allow, at most 16. SchedulingError when n is not known to be at most vectors * L, or no vector
+/// is used again.
+/// Proposed for strips of what rows share, of 1 to 16 vectors; block_loop cuts them.
 ProcPtr opt_skinny(ProcPtr p, const std::string& outer, const std::string& inner,
                    const VectorUnit& unit, int64_t vectors = 0);
 

@@ -11,6 +11,7 @@
 #include "search/moves/lane_sums.h"
 #include "search/moves/outer_vectors.h"
 #include "search/moves/stencils.h"
+#include "search/moves/strips.h"
 #include "search/short_rows.h"
 
 namespace exotune {
@@ -50,6 +51,7 @@ class Finishing {
         for (const int64_t rows : {4, 2, 8}) along_rows(outer, inner, rows, true);
       if (sums_along(loop_named(outer), loop_named(inner)))
         for (const int64_t vectors : {4, 8, 2}) by_columns(outer, inner, vectors);
+      by_strips(outer, inner);
       over_blocks(outer, inner);
       rows_by_rows(outer, inner);
     }
@@ -316,6 +318,24 @@ class Finishing {
                       {{"optimize_columns",
                         joined({Value(outer), Value(inner)}, joined(*u, {Value(vectors)})),
                         {}}}});
+  }
+
+  // What all rows read along them, y of A[i, j] += x[i] * y[j], stays in registers a strip at a
+  // time while the rows go by.
+  void by_strips(const std::string& outer, const std::string& inner) {
+    const int rows = loop_named(outer), row = loop_named(inner);
+    if (!unit(row) || sums_along(rows, row)) return;  // by_columns
+    std::set<Sym> shared;
+    for (const OutlineAccess& a : o_.accesses)
+      if (!a.writes() && !a.loops.empty() && a.loops.back() == row && a.what.idx.size() == 1 &&
+          o_.stride(a, rows) == 0 && o_.stride(a, row) == 1)
+        shared.insert(a.what.buffer);
+    if (shared.empty()) return;
+    const VectorValues unit(target_, precision(row), instructions_);
+    const std::optional<int64_t> extent = o_.loops[static_cast<size_t>(row)].extent;
+    for (const int64_t vectors : strips_of(unit, static_cast<int64_t>(shared.size()), extent))
+      out_.push_back({"strips=" + std::to_string(vectors) + " " + outer,
+                      strip_steps(outer, inner, unit, extent, vectors), true});
   }
 
   // The loops inside `loop`, outer before inner.

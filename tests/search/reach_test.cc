@@ -192,6 +192,12 @@ def smoothed(x: f32[32, 20], y: f32[32, 20]):
             s = y[i, j]
 
 @proc
+def normalized(x: f32[20, 96], s: f32[96], t: f32[96]):
+    for i in seq(0, 20):
+        for j in seq(0, 96):
+            x[i, j] = x[i, j] * s[j] + t[j]
+
+@proc
 def paths(x: f32[96, 96]):
     for k in seq(0, 96):
         for i in seq(0, 96):

@@ -378,6 +378,33 @@ TEST(Skinny, a_known_number_of_columns_is_one_case) {
   }
 }
 
+TEST(Skinny, all_vectors_of_one_type_stay_in_registers) {
+  const FourLanes machine(std::string(kHalves) + R"(
+@proc
+def products(A: f32[5, 12], s: f32[12], t: f32[12]):
+    for i in seq(0, 5):
+        for j in seq(0, 12):
+            A[i, j] += s[j] * t[j]
+
+@proc
+def of_halves(A: f32[5, 12], s: f16[12], t: f32[12]):
+    for i in seq(0, 5):
+        for j in seq(0, 12):
+            A[i, j] += f32(s[j]) * t[j]
+)");
+  for (const char* name : {"products", "of_halves"}) {
+    const ProcPtr p = machine.find(name);
+    const ProcPtr q = opt_skinny(p, "i", "j", machine.unit, 3);
+    const std::string text = str(*q);
+    EXPECT_EQ(text.find("s_r_2") != std::string::npos, p->name == "products") << text;
+    EXPECT_NE(text.find("t_r_2"), std::string::npos) << text;
+    Arguments before = make_arguments(*p, {}, 5), after = copy_of(before);
+    run(*p, before.values);
+    run(*q, after.values);
+    EXPECT_EQ(first_difference(before, after), "") << text;
+  }
+}
+
 TEST(Skinny, columns_without_a_bound_and_nests_without_a_vector_are_refused) {
   const Machine machine;
   EXPECT_THROW(opt_skinny(machine.find("gemv_n"), "i", "j", machine.unit), SchedulingError);
