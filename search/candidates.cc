@@ -68,14 +68,21 @@ std::vector<Trial> Candidates::trials_of(const std::vector<size_t>& states) {
 
 std::vector<Trial> Candidates::otherwise(const Trial& usual) {
   std::vector<Trial> out;
-  for (const Compilation& how : unusual_compilations(bench_.toolchain)) {
-    if (gave_up(how.compiler) || (halves_vectors(how) && !is_as_written(usual))) continue;
-    Trial t = compiled(usual, how);
-    if (std::none_of(measured_.begin(), measured_.end(), [&](const Trial& m) {
-          return m.candidate.id == t.candidate.id && m.status != TrialStatus::kSkipped;
-        }))
-      out.push_back(std::move(t));
-  }
+  const auto add = [&](const Trial& trial, bool halves) {
+    for (const Compilation& how : unusual_compilations(bench_.toolchain)) {
+      if (gave_up(how.compiler) || (halves_vectors(how) && !halves)) continue;
+      Trial t = compiled(trial, how);
+      if (std::none_of(measured_.begin(), measured_.end(), [&](const Trial& m) {
+            return m.candidate.id == t.candidate.id && m.status != TrialStatus::kSkipped;
+          }))
+        out.push_back(std::move(t));
+    }
+  };
+  add(usual, is_as_written(usual));
+  // A compiler may make more of calls and products as the user wrote them.
+  if (state_index(usual) == 0 && proposals_.untouched())
+    if (const std::optional<Trial> untouched = keep(emit(*proposals_.untouched()), 1))
+      add(*untouched, false);
   return out;
 }
 

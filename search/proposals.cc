@@ -83,6 +83,7 @@ Proposals::Proposals(TuningState& run)
   if (!request_.partial)
     if (const auto refusal = extend(start, fixing_steps(*from, request_.sizes), context_))
       run_.count(*refusal);
+  BeamState untouched = start;
   // What stands in procedures of its own is the nest's all the same; a refusal: there are no calls.
   if (!request_.partial) (void)extend(start, {{"inline_calls", {}, {}}}, context_);
   // Powers are products, and what is computed alike is computed once; a refusal: there is nothing.
@@ -98,6 +99,8 @@ Proposals::Proposals(TuningState& run)
   }
   seen_.insert(start.text_hash);
   states_.push_back(std::move(start));
+  has_untouched_ = seen_.insert(untouched.text_hash).second;
+  if (has_untouched_) states_.push_back(std::move(untouched));
   if (worth_rehearsing()) rehearse();
 }
 

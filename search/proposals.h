@@ -27,7 +27,9 @@ namespace exotune {
 /// deadlines end a search early; what was found until then counts.
 class Proposals {
  public:
-  /// The first proposal is the kernel as it was written, its sizes fixed. `run` must outlive this.
+  /// The first proposal is the kernel as it was written, its sizes fixed, its calls in place and
+  /// its arithmetic as cheap as it gets; the second, where that differs, without the last two.
+  /// `run` must outlive this.
   explicit Proposals(TuningState& run);
 
   /// All that is found without measuring, added to the states; says in the result why it ended.
@@ -35,7 +37,12 @@ class Proposals {
 
   const std::vector<BeamState>& states() const { return states_; }
   const BeamState& start() const { return states_.front(); }
-  bool is_as_written(const BeamState& s) const { return s.text_hash == start().text_hash; }
+  /// What the user wrote, where the start is not that any more; null: it is.
+  const BeamState* untouched() const { return has_untouched_ ? &states_[1] : nullptr; }
+  bool is_as_written(const BeamState& s) const {
+    return s.text_hash == start().text_hash ||
+           (has_untouched_ && s.text_hash == untouched()->text_hash);
+  }
   /// The schedule that a state is, whatever it was made from. Throws what a user's lines throw.
   WholeSchedule whole(const BeamState& s) const;
   /// Planned for the largest size that a kernel for any size lists.
@@ -126,8 +133,9 @@ class Proposals {
   BeamContext context_;
   Nest nest_;  // of the kernel as it was written
   std::vector<BeamState>
-      states_;                  // the start, then proposals in the order they are worth measuring
-  std::set<std::string> seen_;  // hashes of their procedures
+      states_;  // the start, then proposals in the order they are worth measuring
+  bool has_untouched_ = false;
+  std::set<std::string> seen_;              // hashes of their procedures
   std::optional<Rehearsal> rehearsal_;      // where sizes are open
   std::set<std::string> seen_rehearsed_;    // as seen_, of procedures at fixed sizes
   std::set<std::string> for_large_;         // by text_hash: see is_for_large

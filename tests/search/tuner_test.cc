@@ -359,6 +359,26 @@ TEST_F(MadeUpMachine, the_compilers_own_loops_have_a_turn_before_the_finals) {
   EXPECT_FALSE(arena.met.empty());
 }
 
+// The search begins with a product in the place of the power: some compiler may do better.
+TEST_F(MadeUpMachine, the_compilers_have_a_turn_at_what_the_user_wrote) {
+  request.proc = parse_module(R"(
+@proc
+def squares(x: f32[64], y: f32[64]):
+    for i in seq(0, 64):
+        y[i] = pow(x[i], 2.0)
+)",
+                              "k.exo")
+                     .procs.front();
+  const TuneResult r = tuned();
+  const auto ran = [&](const std::string& lines) {
+    return std::any_of(runner.ran.begin(), runner.ran.end(),
+                       [&](const std::string& id) { return stored(r, id)->script == lines; });
+  };
+  EXPECT_TRUE(ran("p = squares\np = powers_as_products(p)\n"));
+  EXPECT_FALSE(ran("p = squares\n"));
+  EXPECT_TRUE(ran("# compiled with sums in any order\np = squares\n"));
+}
+
 TEST_F(MadeUpMachine, whoever_interrupts_gets_what_there_is) {
   hooks.interrupted = [&] { return runner.ran.size() >= 2; };
   const TuneResult r = tuned();
