@@ -96,10 +96,7 @@ void Elaborator::unknown(const SyntaxExpr& e) const {
 void Elaborator::data_in_control(const SyntaxExpr& e, const Entry& entry) const {
   std::string hint = branch_ ? instead_of_branch(*branch_) : "";
   if (hint.empty()) hint = "`select(a, b, c, d)` chooses between two values by data";
-  if (place_ == Place::kSubscript)
-    hint =
-        "subscripts are made of sizes and iterators: data chooses no element; where the numbers "
-        "are known, write the loop over them out, one statement for each";
+  if (place_ == Place::kSubscript) hint = instead_of_chosen_element(e);
   if (place_ == Place::kLower || place_ == Place::kUpper)
     hint = "loops run between sizes and iterators, and `select` in them says what counts";
   if (place_ == Place::kShape) hint = "sizes are arguments: `n: size`";
@@ -243,7 +240,9 @@ ExprPtr Elaborator::control_call(const SyntaxExpr& e) {
     else if (is_minimum(e) || is_maximum(e))
       what = "sizes, indices and conditions take no " + quoted(e.name);
     const bool of_branch = is_extern && branch_ && place_ == Place::kOther;
-    throw InputError(e.where, what, of_branch ? instead_of_branch(*branch_) : instead_of_call(e));
+    std::string hint = of_branch ? instead_of_branch(*branch_) : instead_of_call(e);
+    if (is_extern && place_ == Place::kSubscript) hint = instead_of_chosen_element(e);
+    throw InputError(e.where, what, hint);
   }
   if (e.children.size() != 2 || e.children[0].kind != Kind::kName) {
     throw InputError(e.where, "`stride` takes a tensor's name and a dimension",

@@ -99,6 +99,8 @@ class Elaborator {
   /// to `row`.
   std::string iterator_beside(const SyntaxExpr& e, const std::string& row) const;
   std::string instead_of_call(const SyntaxExpr& e);
+  std::string instead_of_chosen_element(const SyntaxExpr& e) const;
+  std::string beside_control(const SyntaxStmt& s) const;
   /// Whether a loop's iterator stands in it: its value is no argument.
   bool has_iterator(const ExprPtr& e) const;
   /// `e % N`, a ring of N places, in two cases.

@@ -137,6 +137,7 @@ ExprPtr Elaborator::cast(const SyntaxExpr& e, ScalarType to) {
                      quoted(name) + " takes 1 argument, not " + std::to_string(e.children.size()));
   }
   const SyntaxExpr& of = e.children[0];
+  if (!choice(of, "1", "0").empty()) refuse_condition(of);
   if (!looks_like_data(of).value_or(false))
     return make_expr(Cast{integer(of, Place::kCast)}, to, e.where);
   if (!in_front_) {
@@ -196,7 +197,8 @@ std::string Elaborator::choice(const SyntaxExpr& e, const std::string& yes,
 }
 
 void Elaborator::refuse_condition(const SyntaxExpr& e) const {
-  const std::string text = choice(e, "1", "0");
+  std::string text = choice(e, "1", "0");
+  if (!text.empty()) text = in_one_type(text);
   throw InputError(e.where, "a condition cannot be used as data",
                    text.empty() ? kSelectIs : std::string(kSelectIs) + ": write " + quoted(text));
 }

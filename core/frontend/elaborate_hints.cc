@@ -39,11 +39,31 @@ std::string Elaborator::instead_of_quotient(BinOpKind op, const ExprPtr& lhs,
   if (op == BinOpKind::kMod) {
     if (const std::string ring = instead_of_ring(lhs, rhs); !ring.empty()) return ring;
   }
+  if (std::string moving; has_iterator(rhs)) {
+    (void)rewrite(rhs, [&](const ExprPtr& n) -> ExprPtr {
+      if (const Read* r = n->as<Read>()) moving = r->name.name();
+      return nullptr;
+    });
+    return "sizes, bounds and indices stay affine: where " + quoted(moving) +
+           " takes few values, " + a_procedure_for_each(moving);
+  }
   const std::string q = unused_name("Q"), b = str(rhs);
   return quoted(str(bin_op(BinOpKind::kDiv, lhs, rhs))) + " is a size of its own: `" + q +
          ": size`; where nothing is left over, what has " + quoted(str(lhs)) +
          " elements has the dimensions `x: f32[" + q + ", " + b + "]`, in which `i * " + b +
          " + j` is `x[i, j]`";
+}
+
+// A histogram is a loop over its bins.
+std::string Elaborator::instead_of_chosen_element(const SyntaxExpr& e) const {
+  const SyntaxExpr& all = all_of_place_ ? *all_of_place_ : e;
+  const std::string type = name_of(common_type_of(all).value_or(ScalarType::kI32));
+  const std::string one = unused_name("b"), at = type + "(" + one + ")", chosen = written(all);
+  return "subscripts are made of sizes and iterators: data chooses no element; where the numbers "
+         "are known, write the loop over them out, one statement for each; else in a loop over all "
+         "elements, `for " +
+         one + " in ..`, `select(" + chosen + ", " + at + ", 0, select(" + at + ", " + chosen +
+         ", 0, 1))` is 1 at the one that is meant";
 }
 
 // A reduction converts what it takes, as an assignment does.
@@ -254,10 +274,52 @@ std::string Elaborator::instead_of_several(const SyntaxStmt& s) const {
     out += (out.empty() ? "" : ", then ") +
            quoted(written(*b.target) + " " + op + " " + in_one_type(value));
   }
-  return std::string(kSelectIs) + ": write " + out;
+  const bool counts = std::ranges::any_of(
+      s.body, [&](const SyntaxStmt& b) { return !looks_like_data(*b.value).value_or(true); });
+  const bool floats = out.find("f32(") != std::string::npos;
+  return std::string(kSelectIs) + ": write " + out +
+         (counts && floats ? "; an `f32` holds whole numbers up to 16777216, an `f64` all of them"
+                           : "");
+}
+
+namespace {
+
+void collect_conjuncts(const SyntaxExpr& e, std::vector<SyntaxExpr>& out) {
+  if (e.kind != Kind::kBinary || e.op != BinOpKind::kAnd) return out.push_back(e);
+  for (const SyntaxExpr& c : e.children) collect_conjuncts(c, out);
+}
+
+SyntaxExpr conjunction(const std::vector<SyntaxExpr>& parts) {
+  SyntaxExpr all = parts.front();
+  for (size_t k = 1; k < parts.size(); ++k) {
+    SyntaxExpr both;
+    both.kind = Kind::kBinary;
+    both.op = BinOpKind::kAnd;
+    both.where = all.where;
+    both.children = {std::move(all), parts[k]};
+    all = std::move(both);
+  }
+  return all;
+}
+
+}  // namespace
+
+// `if i > 2 and x[i] > 0.5: s`: sizes and indices decide around what data does.
+std::string Elaborator::beside_control(const SyntaxStmt& s) const {
+  if (!s.orelse.empty()) return "";
+  std::vector<SyntaxExpr> all, control, data;
+  collect_conjuncts(*s.value, all);
+  for (const SyntaxExpr& c : all) (common_type_of(c) ? data : control).push_back(c);
+  if (control.empty() || data.empty()) return "";
+  SyntaxStmt inside = s;
+  inside.value = conjunction(data);
+  const std::string hint = instead_of_branch(inside);
+  return hint.empty() ? ""
+                      : "write `if " + written(conjunction(control)) + ":`, and in it: " + hint;
 }
 
 std::string Elaborator::instead_of_branch(const SyntaxStmt& s) const {
+  if (const std::string hint = beside_control(s); !hint.empty()) return hint;
   if (const std::string hint = deciding_arguments(*s.value); !hint.empty()) return hint;
   if (s.body.size() > 1 && s.orelse.empty()) return instead_of_several(s);
   const SyntaxStmt* first = &s;

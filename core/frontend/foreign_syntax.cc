@@ -141,7 +141,9 @@ void refuse_several(TokenStream& t, const SyntaxExpr& first) {
     for (const SyntaxExpr& e : targets) statements.push_back(written(e) + ": " + type);
     throw InputError(where, "one declaration per statement", on_lines_of_their_own(statements));
   }
-  std::string hint = "write one on each line; a scalar keeps what is overwritten and read later";
+  std::string hint =
+      "write one on each line; a scalar keeps what is overwritten and read later; whole arrays "
+      "change places by a second step that goes the other way";
   if (t.accept("=")) {
     const std::vector<SyntaxExpr> values = rest_of_list(t, parse_expression(t));
     if (values.size() == targets.size()) statements = one_by_one(targets, values);

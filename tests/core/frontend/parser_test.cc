@@ -318,6 +318,20 @@ INSTANTIATE_TEST_SUITE_P(
                      "for i in seq(0, n):\n        for j in seq(0, i * n):\n            pass"),
                 "bounds and conditions stay affine: where `n` takes few values"},
         Offence{BODY("x: i32[4], y: R[4]", "y[x[0]] = 0.0"), "write the loop over them out"},
+        Offence{BODY("x: f32[4], y: R[4]", "y[i32(x[0])] += 1.0"),
+                "`for b in ..`, `select(i32(x[0]), i32(b), 0, select(i32(b), i32(x[0]), 0, 1))` is "
+                "1 at the one that is meant"},
+        Offence{BODY("x: i32[4], y: R", "y = f32(x[0] < x[1])"),
+                "write `select(x[0], x[1], 1, 0)`"},
+        Offence{
+            BODY("n: size, x: f32[n], y: f32[n]",
+                 "for k in seq(0, n):\n        if x[k] > 0.5 and k > 2:\n            y[k] = 1.0"),
+            "write `if k > 2:`, and in it: `select(a, b, c, d)` is `c` where a < b, else "
+            "`d`: write `y[k] = select(0.5, x[k], 1.0, y[k])`"},
+        Offence{BODY("n: size, x: f32[n]",
+                     "for q in seq(1, 4):\n        for g in seq(0, n / (2 * q)):\n            "
+                     "x[g] = 0.0"),
+                "where `q` takes few values, write a procedure for each"},
         Offence{"D = [113, 127]\n" BODY("x: R", "x = 0.0"),
                 "an argument: `D: i32[2]`; whole numbers that stand in subscripts"},
         Offence{"D = [0.5, -1.0, 2.0]\n" BODY("x: R", "x = 0.0"), "an argument: `D: f32[3]`"},
