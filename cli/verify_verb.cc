@@ -18,6 +18,7 @@
 #include "core/analysis/queries.h"
 #include "core/analysis/solver.h"
 #include "cost/work.h"
+#include "search/test_data.h"
 
 namespace exotune::cli {
 namespace {
@@ -66,6 +67,24 @@ void print_tested(const CompiledResult& c, const Proc& before, size_t sizes) {
               c.parallel ? "parallel loops and all other C: " : "the C: ", c.not_run.c_str());
 }
 
+/// Of its arguments and of what it keeps in between.
+ScalarType coarsest_float(const Proc& p) {
+  ScalarType coarsest = narrowest_inside(p);
+  for (const Arg& arg : p.args)
+    if (is_float(arg.type.scalar) && bytes_of(arg.type.scalar) < bytes_of(coarsest))
+      coarsest = arg.type.scalar;
+  return coarsest;
+}
+
+/// Equal over the reals is all that is promised; digits that were there and are not are worth a
+/// word.
+void say_if_coarser(const Proc& before, const Proc& after) {
+  const ScalarType was = coarsest_float(before), is = coarsest_float(after);
+  if (bytes_of(is) < bytes_of(was))
+    std::printf("rounds   '%s' has results in %s, '%s' none narrower than %s\n", after.name.c_str(),
+                name_of(is), before.name.c_str(), name_of(was));
+}
+
 /// The interpreter takes both procedures' operations one by one, exactly.
 void say_if_long(const Proc& before, const std::vector<Sizes>& sizes) {
   constexpr double kLong = 1e9;  // operations: half a minute
@@ -89,6 +108,7 @@ ExitCode compare(Workspace& workspace, const VerifyOptions& options, const Proc&
   if (!c.difference.empty()) differ(before, *after, c.difference);
   if (options.verbose && !c.compiler.empty()) std::printf("compiler %s\n", c.compiler.c_str());
   print_tested(c, before, result.sizes.size());
+  say_if_coarser(before, *after);
   return ExitCode::kOk;
 }
 

@@ -82,20 +82,6 @@ bool divides_by_results(const Proc& p) {
   return found;
 }
 
-// The narrowest floating type that the program keeps what it computes in, its arguments aside;
-// doubles where there is none.
-ElementType narrowest_local(const Block& body) {
-  ElementType narrowest = ElementType::kF64;
-  for_each_stmt(body, [&](const StmtPtr& s) {
-    ElementType type = narrowest;
-    if (const auto* a = s->as<Alloc>(); a != nullptr && is_float(a->type.scalar))
-      type = element_of(a->type.scalar);
-    if (const auto* call = s->as<Call>()) type = narrowest_local(call->callee->body);
-    if (rounding_of(type).unit > rounding_of(narrowest).unit) narrowest = type;
-  });
-  return narrowest;
-}
-
 bool are_exact_integers(const std::vector<ArgSpec>& args, const ArgumentValues& values,
                         double most_inside) {
   for (size_t a = 0; a < args.size(); ++a) {
@@ -281,7 +267,7 @@ class Compiled : public Reference {
 // How `test` is judged on its inputs; true when they are exact, or determine every element.
 bool judge_inputs(const Proc& proc, const std::vector<ArgSpec>& args, bool integers, uint64_t seed,
                   Reference& reference, TestCase& test) {
-  const ElementType inside = narrowest_local(proc.body);
+  const ElementType inside = element_of(narrowest_inside(proc));
   ArgumentValues want = reference.run(test.inputs, Arithmetic::kExact);
   if (integers && only_exact_arithmetic(proc) &&
       are_exact_integers(args, want, rounding_of(inside).integers)) {
@@ -310,6 +296,19 @@ bool judge_inputs(const Proc& proc, const std::vector<ArgSpec>& args, bool integ
 }
 
 }  // namespace
+
+ScalarType narrowest_inside(const Proc& p) {
+  ScalarType narrowest = ScalarType::kF64;
+  for_each_stmt(p.body, [&](const StmtPtr& s) {
+    ScalarType type = narrowest;
+    if (const auto* a = s->as<Alloc>(); a != nullptr && is_float(a->type.scalar))
+      type = a->type.scalar;
+    if (const auto* call = s->as<Call>()) type = narrowest_inside(*call->callee);
+    if (rounding_of(element_of(type)).unit > rounding_of(element_of(narrowest)).unit)
+      narrowest = type;
+  });
+  return narrowest;
+}
 
 std::set<Sym> integer_divisors(const Proc& p) {
   std::set<Sym> out;

@@ -37,6 +37,10 @@ std::unique_ptr<Reference> interpreted(const ProcPtr& proc, const std::vector<Ar
 /// The compiled C of the procedure as written; `runner` is borrowed.
 std::unique_ptr<Reference> compiled(Candidate as_written, Runner& runner, double timeout_seconds);
 
+/// The floating type with the fewest digits that `p` keeps what it computes in, its arguments
+/// aside; f64 where there is none.
+ScalarType narrowest_inside(const Proc& p);
+
 /// What `p` divides integers by, and what that is made of: arguments and allocations.
 std::set<Sym> integer_divisors(const Proc& p);
 /// Those among the arguments are not zero: ones instead.

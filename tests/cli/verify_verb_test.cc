@@ -67,6 +67,23 @@ TEST(VerifyVerb, takes_what_kernel_wrote_and_compiles_it_as_it_says) {
   EXPECT_TRUE(says(alone.err, "to be verified against")) << alone.err;
 }
 
+TEST(VerifyVerb, says_which_of_two_procs_rounds_to_fewer_digits) {
+  const CommandHarness harness("verify_digits");
+  const auto with = [](const std::string& name, const std::string& type) {
+    return "@proc\ndef " + name +
+           "(x: f64[8], y: f64[8]):\n    for i in seq(0, 8):\n        t: " + type +
+           " = x[i] / 3.0\n        y[i] = f64(t) * x[i]\n";
+  };
+  harness.write("a.exo", with("exact", "f64"));
+  harness.write("b.exo", with("rounded", "f32"));
+  const CommandResult r = harness.run({"verify", "a.exo", "b.exo"});
+  EXPECT_EQ(r.exit_status, 0) << r.err;
+  EXPECT_TRUE(says(r.out, "rounds   'rounded' has results in f32, 'exact' none narrower than f64"))
+      << r.out;
+  EXPECT_FALSE(says(harness.run({"verify", "b.exo", "a.exo"}).out, "rounds"));
+  EXPECT_FALSE(says(harness.run({"verify", "a.exo", "a.exo"}).out, "rounds"));
+}
+
 TEST(VerifyVerb, tells_two_procs_apart) {
   const CommandHarness harness("verify_two");
   write_example(harness);

@@ -97,7 +97,7 @@ def residual(n: size, a: f64[n], b: f64[n], r: f64[n]):
     for i in seq(0, n):
         z: f32
         z = b[i] / (3.0 + fabs(a[i]))
-        r[i] = b[i] - (3.0 + fabs(a[i])) * z
+        r[i] = b[i] - (3.0 + fabs(a[i])) * f64(z)
 )";
   const TuningProblem p = problem_of(text, {{"n", 50}});
   const size_t r = index_of(p, "r");
