@@ -118,4 +118,18 @@ BatchTimer::Sample BatchTimer::sample(const BoundCall& call, int64_t calls) cons
   return {spent / static_cast<double>(calls), involuntary_switches(threads_) != switches};
 }
 
+BatchTimer::Sample BatchTimer::sample_after(const std::function<void()>& prepare,
+                                            const BoundCall& call) const {
+  if (threads_ > 1) {
+    await_idle_threads();
+    call(1);  // wakes its own
+  }
+  const int64_t switches = involuntary_switches(threads_);
+  prepare();
+  const double start = wall_seconds();
+  call(1);
+  const double spent = std::max(wall_seconds() - start - overhead_, 1e-9);
+  return {spent, involuntary_switches(threads_) != switches};
+}
+
 }  // namespace exotune

@@ -3,6 +3,7 @@
 // batches long enough for the clock, each marked when an involuntary switch fell into it. Calls
 // that use several threads take wall time, from all others asleep to the end of the last.
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "runners/judge.h"
@@ -23,6 +24,9 @@ class BatchTimer {
     bool preempted;  // an involuntary context switch fell into it
   };
   Sample sample(const BoundCall& call, int64_t calls) const;
+  /// One call after `prepare`, by the wall clock: the kernel is not asked for anything in between.
+  /// A short call just after a system call takes up to twice as long where its vectors cross lines.
+  Sample sample_after(const std::function<void()>& prepare, const BoundCall& call) const;
 
  private:
   void flush() const;

@@ -150,8 +150,7 @@ class Block {
     std::vector<double> seconds;
     BatchTimer::Sample out{kNaN, false};
     for (int k = 0; k < kWrittenCalls; ++k) {
-      arguments.refill();
-      const BatchTimer::Sample one = timer.sample(call, 1);
+      const BatchTimer::Sample one = timer.sample_after([&] { arguments.refill(); }, call);
       seconds.push_back(one.seconds);
       out.preempted |= one.preempted;
     }
