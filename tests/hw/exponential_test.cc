@@ -138,6 +138,8 @@ constexpr Exponential kAll[] = {
     {"avx512", "mm512_sigmoid_ps", false, kAvx512, "exo512_sigmoid", kSigmoid, 0.5, 0, 1, kInf, 4,
      -88.37},
     {"avx512", "mm512_log_ps", false, kAvx512, "exo512_log", "log(x)", -kInf, kNone, kInf, kInf, 2},
+    {"avx512", "mm512_log_pd", true, kAvx512, "exo512_log_pd", "logl(x)", -kInf, kNone, kInf, kInf,
+     1},
     // Roots and quotients by estimates: what is not for them, too.
     {"avx2", "mm256_sqrt_by_estimate_ps", false, kAvx2, "exo256_sqrt_by_estimate_ps", kRoot, 0,
      kNone, kInf, 0, 3, 0, 7},

@@ -231,22 +231,30 @@ static inline __m512d sub_fixupimm_pd(__m512d a, __m512d b, __m512i table, int e
 #define _mm512_fixupimm_pd sub_fixupimm_pd
 
 // Exponents, and what they leave: from 0.75 to 1.5, no number of what is less than 0.
-static inline __m512 sub_getexp_ps(__m512 a) {
-  LANE_LOOP(16) a[lane] = logbf(a[lane]);
-  return a;
-}
-#define _mm512_getexp_ps sub_getexp_ps
-static inline __m512 sub_getmant_ps(__m512 a) {
-  LANE_LOOP(16) {
-    const float x = a[lane];
-    int exponent;
-    const float half = frexpf(x, &exponent); /* from 0.5 to 1 */
-    a[lane] = isnan(x) || x < 0 ? NAN : x == 0 || isinf(x) ? 1 : (half < 0.75f ? 2 * half : half);
+#define EXPONENTS(suffix, V, E, n, exponent_of, split)                     \
+  static inline V sub_getexp_##suffix(V a) {                               \
+    LANE_LOOP(n) a[lane] = exponent_of(a[lane]);                           \
+    return a;                                                              \
+  }                                                                        \
+  static inline V sub_getmant_##suffix(V a) {                              \
+    LANE_LOOP(n) {                                                         \
+      const E x = a[lane];                                                 \
+      int exponent;                                                        \
+      const E half = split(x, &exponent); /* from 0.5 to 1 */              \
+      a[lane] = isnan(x) || x < 0    ? (E)NAN                              \
+                : x == 0 || isinf(x) ? 1                                   \
+                                     : (half < (E)0.75 ? 2 * half : half); \
+    }                                                                      \
+    return a;                                                              \
   }
-  return a;
-}
+EXPONENTS(ps, __m512, float, 16, logbf, frexpf)
+EXPONENTS(pd, __m512d, double, 8, logb, frexp)
 #undef _mm512_getmant_ps
+#undef _mm512_getmant_pd
+#define _mm512_getexp_ps sub_getexp_ps
+#define _mm512_getexp_pd sub_getexp_pd
 #define _mm512_getmant_ps(a, range, sign) sub_getmant_ps(a)
+#define _mm512_getmant_pd(a, range, sign) sub_getmant_pd(a)
 
 // Halves added to halves, as the compilers write the reductions out.
 #define REDUCTION(name, suffix, V, E, n, K, empty, combined)        \
