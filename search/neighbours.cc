@@ -227,7 +227,24 @@ class Changes {
     return out;
   }
 
-  // Every loop of whole vectors by half ones: rows that begin within a line cross fewer.
+  // With so many times as many vectors at once in all loops along vectors of single rows; none:
+  // there are no such loops, or too many vectors then.
+  static Steps interleaved(const Steps& steps, int64_t times) {
+    constexpr int64_t kMost = 8;  // two ports whose results take four cycles
+    Steps out = steps;
+    bool any = false;
+    for (ScheduleStep& step : out) {
+      const std::optional<int64_t> n = number_of(step, "interleave");
+      if (!n || !number_of(step, "vw") || number_of(step, "rows").value_or(1) > 1) continue;
+      if (times * *n > kMost) return {};
+      step = with_value(std::move(step), "interleave", Value(times * *n));
+      any = true;
+    }
+    return any ? out : Steps{};
+  }
+
+  // Every loop of whole vectors by half ones: rows that begin within a line cross fewer. As many
+  // bytes are on their way where twice as many vectors are.
   void half_vectors() {
     Steps out = steps_;
     bool any = false;
@@ -239,7 +256,11 @@ class Changes {
       step = with_value(std::move(step), "instructions", where_.half->instructions);
       any = true;
     }
-    if (any) add(std::move(out), Change::kWidth);
+    if (!any) return;
+    for (const int64_t times : {2, 4})
+      if (Steps wider = interleaved(out, times); !wider.empty())
+        add(std::move(wider), Change::kWidth);
+    add(std::move(out), Change::kWidth);
   }
 
   // Results that go past the caches leave the memory more time for what comes next.

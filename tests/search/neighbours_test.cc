@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "search/steps/builders.h"
 
@@ -255,11 +256,15 @@ TEST(Neighbours, loops_of_vectors_go_by_half_ones_where_there_are_any) {
   EXPECT_TRUE(halved(steps).empty());
   where.half = HalfVectors{half, half};
   const std::vector<Steps> found = halved(steps);
-  ASSERT_EQ(found.size(), 1u);
-  for (const auto& [step, lanes] : {std::pair<size_t, int64_t>{0, 4}, {2, 8}}) {
-    EXPECT_EQ(*value_of(found[0][step], "vw")->as<int64_t>(), lanes);
-    EXPECT_EQ(value_of(found[0][step], "instructions")->as<ValueList>()->size(), 1u);
-  }
+  ASSERT_EQ(found.size(), 3u);
+  std::set<int64_t> at_once;
+  for (const Steps& one : found)
+    for (const auto& [step, lanes] : {std::pair<size_t, int64_t>{0, 4}, {2, 8}}) {
+      EXPECT_EQ(*value_of(one[step], "vw")->as<int64_t>(), lanes);
+      EXPECT_EQ(value_of(one[step], "instructions")->as<ValueList>()->size(), 1u);
+      at_once.insert(*value_of(one[step], "interleave")->as<int64_t>());
+    }
+  EXPECT_EQ(at_once, (std::set<int64_t>{2, 4, 8}));
   Steps tile = steps;
   tile.push_back({"register_block", {"i", "j", "k"}});
   EXPECT_TRUE(halved(tile).empty()) << "register tiles keep their width";
