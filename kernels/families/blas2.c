@@ -165,6 +165,22 @@ static inline void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${r
   y[1] += alpha * (columns == 1 ? A[0] * x[0] : A[0] * x[0] + A[right] * x[1]);
 }
 
+/* Rows one by one, each in whole lines: those of medium matrices, which a cache brings as fast as a core stores. A vector
+ * that stands across two lines is stored twice. Elements of a matrix from which on, and up to which. */
+#ifndef EXO_IN_LINES_FROM
+#define EXO_IN_LINES_FROM (${in_lines} / (int64_t)sizeof(${real}))
+#define EXO_IN_LINES_TO (${beyond_lines} / (int64_t)sizeof(${real}))
+#endif
+enum { kLongRow = 4 * ${lanes} }; /* what such a row has at least */
+EXO_VECTORS void ${p}outer_in_lines(int64_t m, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, const ${real}* y,
+                                    ${real}* A, int64_t lda) {
+  for (int64_t i = 0; i < m; ++i, A += lda) {
+    const ${real} t = alpha * x[i * incx];
+    const int64_t before = ${lanes} - (int64_t)((uintptr_t)A / sizeof(${real}) % ${lanes});
+    H(${p}ger_row)(before, n, &t, IN(y, n, 1), OUT(A, n, 1));
+  }
+}
+
 /* A += alpha x y'; no size is 0. */
 static void ${p}outer(int64_t m, int64_t n, ${real} alpha, const ${real}* x, int64_t incx,
                       const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
@@ -173,7 +189,10 @@ static void ${p}outer(int64_t m, int64_t n, ${real} alpha, const ${real}* x, int
   for (int64_t j = 0; j < n; j += columns) {
     const int64_t c = exo_least(columns, n - j);
     const ${real}* py = ${p}piece(y, incy, j, c, ry);
-    K(${p}ger)(m, c, &alpha, EXO_WINDOW(exo_win_1${T}c, x, incx), IN(py, c, 1), OUT2(A + j, lda));
+    if (c >= kLongRow && EXO_BETWEEN(EXO_IN_LINES_FROM, m * c, EXO_IN_LINES_TO))
+      ${p}outer_in_lines(m, c, alpha, x, incx, py, A + j, lda);
+    else
+      K(${p}ger)(m, c, &alpha, EXO_WINDOW(exo_win_1${T}c, x, incx), IN(py, c, 1), OUT2(A + j, lda));
   }
 }
 

@@ -70,10 +70,11 @@ const std::vector<BlasLibrary>& blas_libraries() {
     setenv("OMP_NUM_THREADS", "3", 1);
     if (samples::runs_here("avx2"))
       build("avx2", {"CFLAGS=-O0 -DEXO_CHECKED -DEXO_LEAST_PRODUCT=100 -DEXO_LEAST_MATRIX=80 "
-                     "-DEXO_PARTED=15 "
+                     "-DEXO_PARTED=15 -DEXO_IN_LINES_FROM=300 -DEXO_IN_LINES_TO=5000 "
                      "-DEXO_STREAMS=10000 -DEXO_DEPTH=72 -DEXO_WIDTH=96 -DEXO_HEIGHT=36 "
                      "-DEXO_NEAR=2 -DEXO_NEAR_LEAST=20"});
-    const std::vector<std::string> unthreaded = {"OPENMP=", "CFLAGS=-O0 -DEXO_CHECKED"};
+    const std::vector<std::string> unthreaded = {
+        "OPENMP=", "CFLAGS=-O0 -DEXO_CHECKED -DEXO_IN_LINES_FROM=300 -DEXO_IN_LINES_TO=5000"};
     if (samples::runs_here("avx512")) {
       build("avx512", unthreaded);
     } else if (samples::runs_here("avx2")) {
