@@ -410,6 +410,35 @@ static inline void ${p}syr2_body(bool row, bool upper, int64_t n, ${real} alpha,
 
 typedef void ${p}triangle(int64_t, struct exo_win_2${T}c, struct exo_win_1${T});
 
+/* Few rows: a function for each triangle, reached by one jump and without windows, which has the kernels for those rows in it.
+ * Beside so little work calls count. */
+enum { kFewOfTriangle = 16 };
+_Static_assert(kFewOfTriangle <= 2 * kTransposed && kFewOfTriangle <= ${whole_transposed} && kFewOfTriangle <= ${whole_upwards},
+               "a kernel takes them whole");
+typedef void ${p}few(int64_t, const ${real}*, int64_t, ${real}*);
+#define EXO_FEW_OF(routine, triangle)                                                                     \
+  EXO_VECTORS void ${p}##routine##_few_##triangle(int64_t n, const ${real}* A, int64_t lda, ${real}* x) { \
+    if (n > kFewOfTriangle) __builtin_unreachable();                                                      \
+    H(${p}##routine##_##triangle)(n, IN2(A, lda), OUT(x, n, 1));                                          \
+  }
+/* All there are, each where exo_which says. */
+#define EXO_TRIANGLES(routine)                                                                            \
+  EXO_FEW_OF(routine, nln) EXO_FEW_OF(routine, nlu) EXO_FEW_OF(routine, nun) EXO_FEW_OF(routine, nuu)     \
+  EXO_FEW_OF(routine, tln) EXO_FEW_OF(routine, tlu) EXO_FEW_OF(routine, tun) EXO_FEW_OF(routine, tuu)     \
+  static ${p}few* const ${p}##routine##_few[] = {                                                         \
+      ${p}##routine##_few_nln, ${p}##routine##_few_nlu, ${p}##routine##_few_nun, ${p}##routine##_few_nuu, \
+      ${p}##routine##_few_tln, ${p}##routine##_few_tlu, ${p}##routine##_few_tun, ${p}##routine##_few_tuu}; \
+  static ${p}triangle* const ${p}##routine##_whole[] = {                                                  \
+      K(${p}##routine##_nln), K(${p}##routine##_nlu), K(${p}##routine##_nun), K(${p}##routine##_nuu),     \
+      K(${p}##routine##_tln), K(${p}##routine##_tlu), K(${p}##routine##_tun), K(${p}##routine##_tuu)};
+EXO_TRIANGLES(trmv)
+EXO_TRIANGLES(trsv)
+
+/* Which triangle, as rows of the matrix see it. */
+static inline unsigned exo_which(bool row, bool upper, bool trans, bool unit) {
+  return 4 * (trans == row) + 2 * (upper == row) + unit;
+}
+
 /* Blocks of a triangle from the first down or from the last up. */
 static inline int64_t exo_block(bool down, int64_t rows, int64_t n, int64_t done) {
   return down ? done : exo_most(0, n - done - rows);
@@ -440,24 +469,22 @@ EXO_OTHERS void ${p}trmv_others(${p}triangle* kernel, bool upper, bool trans, in
       ${p}product(false, r, b.n, one, part, lda, x + b.from * incx, incx, x + i * incx, incx);
   }
 }
-static inline void ${p}trmv_some(bool row, bool upper, bool trans, bool unit, int64_t n,
-                                 const ${real}* A, int64_t lda, ${real}* x, int64_t incx) {
-  if (!row) upper = !upper, trans = !trans;
-  ${p}triangle* const kernel =
-      trans ? upper ? unit ? K(${p}trmv_tuu) : K(${p}trmv_tun)
-                    : unit ? K(${p}trmv_tlu) : K(${p}trmv_tln)
-            : upper ? unit ? K(${p}trmv_nuu) : K(${p}trmv_nun)
-                    : unit ? K(${p}trmv_nlu) : K(${p}trmv_nln);
+EXO_OTHERS void ${p}trmv_some(unsigned which, int64_t n, const ${real}* A, int64_t lda, ${real}* x, int64_t incx) {
+  const bool trans = which & 4, upper = which & 2;
   if (exo_whole(upper != trans, trans, 2 * kTransposed, ${whole_upwards}, n, incx))
-    kernel(n, IN2(A, lda), OUT(x, n, 1));
+    ${p}trmv_whole[which](n, IN2(A, lda), OUT(x, n, 1));
   else
-    ${p}trmv_others(kernel, upper, trans, n, A, lda, x, incx);
+    ${p}trmv_others(${p}trmv_whole[which], upper, trans, n, A, lda, x, incx);
 }
 static inline void ${p}trmv_body(bool row, bool upper, bool trans, bool unit, int64_t n,
                                  const ${real}* A, int64_t lda, ${real}* x, int64_t incx) {
   if (n == 0) return;
   if (n > kFewRows || incx != 1) {
-    ${p}trmv_some(row, upper, trans, unit, n, A, lda, x, incx);
+    const unsigned which = exo_which(row, upper, trans, unit);
+    if (n <= kFewOfTriangle && incx == 1)
+      ${p}trmv_few[which](n, A, lda, x);
+    else
+      ${p}trmv_some(which, n, A, lda, x, incx);
     return;
   }
   if (n == 1) {
@@ -489,24 +516,22 @@ EXO_OTHERS void ${p}trsv_others(${p}triangle* kernel, bool upper, bool trans, in
       ${p}product(true, r, b.n, minus, part, lda, x + i * incx, incx, x + b.from * incx, incx);
   }
 }
-static inline void ${p}trsv_some(bool row, bool upper, bool trans, bool unit, int64_t n,
-                                 const ${real}* A, int64_t lda, ${real}* x, int64_t incx) {
-  if (!row) upper = !upper, trans = !trans;
-  ${p}triangle* const kernel =
-      trans ? upper ? unit ? K(${p}trsv_tuu) : K(${p}trsv_tun)
-                    : unit ? K(${p}trsv_tlu) : K(${p}trsv_tln)
-            : upper ? unit ? K(${p}trsv_nuu) : K(${p}trsv_nun)
-                    : unit ? K(${p}trsv_nlu) : K(${p}trsv_nln);
+EXO_OTHERS void ${p}trsv_some(unsigned which, int64_t n, const ${real}* A, int64_t lda, ${real}* x, int64_t incx) {
+  const bool trans = which & 4, upper = which & 2;
   if (exo_whole(upper == trans, trans, ${whole_transposed}, exo_least(${whole_upwards}, ${solved_upwards} / (int64_t)sizeof(${real})), n, incx))
-    kernel(n, IN2(A, lda), OUT(x, n, 1));
+    ${p}trsv_whole[which](n, IN2(A, lda), OUT(x, n, 1));
   else
-    ${p}trsv_others(kernel, upper, trans, n, A, lda, x, incx);
+    ${p}trsv_others(${p}trsv_whole[which], upper, trans, n, A, lda, x, incx);
 }
 static inline void ${p}trsv_body(bool row, bool upper, bool trans, bool unit, int64_t n,
                                  const ${real}* A, int64_t lda, ${real}* x, int64_t incx) {
   if (n == 0) return;
   if (n > kFewRows || incx != 1) {
-    ${p}trsv_some(row, upper, trans, unit, n, A, lda, x, incx);
+    const unsigned which = exo_which(row, upper, trans, unit);
+    if (n <= kFewOfTriangle && incx == 1)
+      ${p}trsv_few[which](n, A, lda, x);
+    else
+      ${p}trsv_some(which, n, A, lda, x, incx);
     return;
   }
   if (n == 1) {
