@@ -474,7 +474,8 @@ class ProgramSearch::Impl {
   }
 
   void cut_triangles(const Schedule& start, const Path& nest, std::vector<Plan>& plans, int depth) {
-    const TriangleCuts cuts(*request_.target, precision_of(*start.proc), instructions_);
+    const TriangleCuts cuts(*request_.target, precision_of(*start.proc), instructions_,
+                            nearest_caches(request_.levels).second);
     cuts.each(start, nest, pricing_.sizes_of(*start.proc), in_triangle_,
               [&](const Schedule& cut, const std::string& how) {
                 out_.accept(cut);

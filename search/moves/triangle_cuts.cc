@@ -47,11 +47,12 @@ std::vector<StripBlock> blocks_of_strips(int64_t registers, int64_t lanes) {
 }  // namespace
 
 TriangleCuts::TriangleCuts(const Target& target, ScalarType precision,
-                           const ValueList& instructions)
+                           const ValueList& instructions, int64_t near_bytes)
     : target_(target),
       precision_(precision),
       instructions_(instructions),
-      lanes_(std::max(1, target.lanes_of(precision))) {}
+      lanes_(std::max(1, target.lanes_of(precision))),
+      near_bytes_(near_bytes) {}
 
 void TriangleCuts::each(const Schedule& s, const Path& nest,
                         const std::map<std::string, int64_t>& sizes, bool inside,
@@ -89,7 +90,8 @@ bool TriangleCuts::each_of_strips(const Schedule& s, const Path& nest,
                                   const std::map<std::string, int64_t>& sizes,
                                   const Take& take) const {
   for (const StripBlock& b : blocks_of_strips(registers_of(target_), lanes_)) {
-    const auto cut = triangle_of_strips(s, nest, sizes, b.columns() * lanes_, b.vectors * lanes_);
+    const auto cut =
+        triangle_of_strips(s, nest, sizes, b.columns() * lanes_, b.vectors * lanes_, near_bytes_);
     if (cut && !take(*cut, "triangle of strips")) return false;
   }
   return true;

@@ -12,8 +12,10 @@ namespace exotune {
 
 class TriangleCuts {
  public:
-  /// `precision`: of what the nest writes. What is referred to must outlive this.
-  TriangleCuts(const Target& target, ScalarType precision, const ValueList& instructions);
+  /// `precision`: of what the nest writes; `near_bytes`: of the second cache, where strips may stay
+  /// where they lie. What is referred to must outlive this.
+  TriangleCuts(const Target& target, ScalarType precision, const ValueList& instructions,
+               int64_t near_bytes);
 
   /// A cut and how it was made ("triangle of strips"); false: no more of them.
   using Take = std::function<bool(const Schedule& cut, const std::string& how)>;
@@ -33,7 +35,7 @@ class TriangleCuts {
   const Target& target_;
   const ScalarType precision_;
   const ValueList& instructions_;
-  const int64_t lanes_;
+  const int64_t lanes_, near_bytes_;
 };
 
 }  // namespace exotune

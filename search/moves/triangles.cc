@@ -63,6 +63,8 @@ namespace {
 struct SharedRead {
   Sym buffer;
   size_t dimension = 0;
+  bool contiguous = false;  // it is the last one
+  double bytes = 0;         // of the buffer
 };
 
 std::vector<SharedRead> shared_reads(const Outline& o, Sym rows, Sym columns, double least_reuse) {
@@ -91,7 +93,8 @@ std::vector<SharedRead> shared_reads(const Outline& o, Sym rows, Sym columns, do
                                    [&](const SharedRead& r) { return r.buffer == a.what.buffer; });
     if (one && moved && !known && !written(a.what.buffer) &&
         o.trips(a) >= least_reuse * elements(a.what.buffer))
-      out.push_back({a.what.buffer, *moved});
+      out.push_back({a.what.buffer, *moved, *moved + 1 == a.what.idx.size(),
+                     elements(a.what.buffer) * bytes_of(a.scalar)});
   }
   return out;
 }
@@ -143,7 +146,8 @@ void divide_into_strips(Schedule& s, const Path& path, int64_t width) {
 
 std::optional<Schedule> triangle_of_strips(const Schedule& s, const Path& band,
                                            const std::map<std::string, int64_t>& sizes,
-                                           int64_t block, int64_t width, double least_reuse) {
+                                           int64_t block, int64_t width, int64_t near_bytes,
+                                           double least_reuse) {
   const std::optional<FollowingLoop> pair =
       following_loop(*s.proc, band, band_depth(*s.proc, band));
   if (!pair) return std::nullopt;
@@ -167,6 +171,11 @@ std::optional<Schedule> triangle_of_strips(const Schedule& s, const Path& band,
   for (const int l : of_sums) divide_into_strips(*out, o.loops[static_cast<size_t>(l)].path, width);
   // (224 - 16 * ib) / 16 is 14 - ib: what is asked about it later costs no solver.
   if (apply(*out, "simplify", {})) return std::nullopt;
+  double bytes = 0;
+  for (const SharedRead& read : shared) bytes += read.bytes;
+  const bool lies_well = std::all_of(shared.begin(), shared.end(),
+                                     [](const SharedRead& read) { return read.contiguous; });
+  if (lies_well && bytes <= static_cast<double>(near_bytes)) return out;
   // In front of all loops: what stands outside the rows reads the same strips again.
   Path place = band;
   for (const SharedRead& read : shared) {

@@ -53,11 +53,13 @@ std::optional<StripOfTriangle> triangle_in_strips(const Schedule& s, const Path&
 ///
 /// rectangle_and_corner where vectors run along the loop that follows: what the rows share lies in
 /// strips of `width` elements, once for all blocks (stage_view), and both parts take it strip by
-/// strip. Where every element is read `least_reuse` times at least. Nothing: there is no such
-/// operand, or a step was refused.
+/// strip. Where every element is read `least_reuse` times at least. What lies side by side along
+/// the columns, and takes `near_bytes` at most, is read where it lies, a strip of it at a time.
+/// Nothing: there is no such operand, or a step was refused.
 std::optional<Schedule> triangle_of_strips(const Schedule& s, const Path& band,
                                            const std::map<std::string, int64_t>& sizes,
-                                           int64_t block, int64_t width, double least_reuse = 16);
+                                           int64_t block, int64_t width, int64_t near_bytes = 0,
+                                           double least_reuse = 16);
 
 /// Is the loop that follows another one of the sum, and of no index of what is written? Then
 /// corners are short sums, and not parts of vectors. False where there is no such pair.

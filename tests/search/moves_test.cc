@@ -364,12 +364,19 @@ TEST(Triangles, of_results_share_strips) {
         std::string(bounds) +
         "):\n            for k in seq(0, 26):\n                G[i, j] += X[" + row + "] * X[" +
         column + "]\n");
-    const auto cut = triangle_of_strips({p, {}, false}, {{Child::kBody, 0}}, {}, 8, 4, 4);
+    const auto cut = triangle_of_strips({p, {}, false}, {{Child::kBody, 0}}, {}, 8, 4, 0, 4);
     ASSERT_TRUE(cut) << bounds;
     EXPECT_NE(str(*cut->proc).find("X_s : f32[7, 26, 4]"), std::string::npos) << str(*cut->proc);
     expect_same_result(p, cut->proc, str(*cut->proc));
     // Too little is read again.
-    EXPECT_FALSE(triangle_of_strips({p, {}, false}, {{Child::kBody, 0}}, {}, 8, 4, 40));
+    EXPECT_FALSE(triangle_of_strips({p, {}, false}, {{Child::kBody, 0}}, {}, 8, 4, 0, 40));
+    // 26 * 26 floats that are near enough stay where they are, if vectors run along them.
+    const auto near = triangle_of_strips({p, {}, false}, {{Child::kBody, 0}}, {}, 8, 4, 2704, 4);
+    ASSERT_TRUE(near);
+    const bool lies_well = std::string(column) == "k, j";
+    EXPECT_EQ(str(*near->proc).find("X_s") == std::string::npos, lies_well) << str(*near->proc);
+    EXPECT_NE(str(*near->proc).find("for jo in"), std::string::npos) << str(*near->proc);
+    expect_same_result(p, near->proc, str(*near->proc));
   }
   EXPECT_FALSE(triangle_of_strips({parsed(kTransposed), {}, false}, {{Child::kBody, 0}}, {}, 8, 4));
 }
