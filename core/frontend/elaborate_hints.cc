@@ -319,8 +319,8 @@ std::string Elaborator::beside_control(const SyntaxStmt& s) const {
 }
 
 std::string Elaborator::instead_of_branch(const SyntaxStmt& s) const {
-  if (const std::string hint = beside_control(s); !hint.empty()) return hint;
   if (const std::string hint = deciding_arguments(*s.value); !hint.empty()) return hint;
+  if (const std::string hint = beside_control(s); !hint.empty()) return hint;
   if (s.body.size() > 1 && s.orelse.empty()) return instead_of_several(s);
   const SyntaxStmt* first = &s;
   while (first->kind == SyntaxStmt::Kind::kIf && first->body.size() == 1) first = &first->body[0];

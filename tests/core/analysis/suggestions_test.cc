@@ -253,6 +253,17 @@ TEST(Suggestions, of_branches_by_data_are_accepted) {
       << both;
 }
 
+TEST(Suggestions, of_data_beside_iterators_are_accepted) {
+  const std::vector<std::string> words =
+      suggested(in_loop("if x[i] > 0.5 and i > 2:\n            y[i] = 1.0"));
+  ASSERT_EQ(words.front(), "if i > 2:");
+  EXPECT_EQ(words.back(), "y[i] = select(0.5, x[i], 1.0, y[i])");
+  EXPECT_EQ(said(in_loop(words.front() + "\n            " + words.back())), "accepted");
+  const std::string of_a_cast = suggested(in_loop("y[i] += f32(x[i] < 0.5)")).back();
+  EXPECT_EQ(of_a_cast, "select(x[i], 0.5, 1, 0)");
+  EXPECT_EQ(said(in_loop("y[i] += " + of_a_cast)), "accepted");
+}
+
 TEST(Suggestions, of_arguments_that_decide_are_accepted) {
   const auto with = [](const std::string& mode) {
     return "def f(N: size, " + mode + ", x: f32[N]):\n    for i in seq(0, N):\n" +
