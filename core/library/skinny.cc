@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <set>
 
 #include "core/ir/normal_form.h"
 #include "core/library/blocking.h"
@@ -27,28 +29,44 @@ bool runs_along(const std::vector<ExprPtr>& idx, Sym iter) {
   return !mentions(normalize(idx[0] - read_var(iter, ScalarType::kIndex)), iter);
 }
 
-// The one-dimensional buffers that a loop touches along its iterator: the one written last first,
-// then those read of what it computes in; of another type only if there is nothing else.
+// The one-dimensional buffers that a loop touches along its iterator, each at one distance from it:
+// those written, the last one first, then those read of what it computes in; of another type only
+// if there is nothing else.
 std::vector<std::string> reused_vectors(const Cursor& inner) {
   const For& loop = inner.as<For>();
-  std::vector<std::string> out, others;
+  std::vector<std::string> written, read, others;
+  std::map<std::string, ExprPtr> distance;
+  std::set<std::string> at_several;
   std::optional<ScalarType> type;
+  const auto add = [&](const Sym& name, const std::vector<ExprPtr>& idx,
+                       std::vector<std::string>& to) {
+    if (!runs_along(idx, loop.iter)) return;
+    const ExprPtr at = normalize(idx[0] - read_var(loop.iter, ScalarType::kIndex));
+    const auto [known, first] = distance.emplace(name.name(), at);
+    if (!first && !equal(known->second, at)) at_several.insert(name.name());
+    if (std::find(to.begin(), to.end(), name.name()) == to.end()) to.push_back(name.name());
+  };
   for_each_stmt(loop.body, [&](const StmtPtr& s) {
     const Assign* a = s->as<Assign>();
     const Reduce* r = s->as<Reduce>();
     if (!a && !r) return;
     type = (a ? a->rhs : r->rhs)->type;
-    if (runs_along(a ? a->idx : r->idx, loop.iter)) out = {(a ? a->name : r->name).name()};
+    add(a ? a->name : r->name, a ? a->idx : r->idx, written);
   });
+  std::reverse(written.begin(), written.end());
   const std::function<void(const ExprPtr&)> visit = [&](const ExprPtr& x) {
-    if (const Read* v = x->as<Read>(); v && runs_along(v->idx, loop.iter)) {
-      std::vector<std::string>& to = x->type == type.value_or(x->type) ? out : others;
-      if (std::find(to.begin(), to.end(), v->name.name()) == to.end()) to.push_back(v->name.name());
-    }
+    if (const Read* v = x->as<Read>())
+      add(v->name, v->idx, x->type == type.value_or(x->type) ? read : others);
     for (const ExprPtr& c : expr_children(*x)) visit(c);
   };
   for_each_expr(loop.body, visit);
-  if (out.empty() && !others.empty()) out.push_back(others.front());
+  std::vector<std::string> out;
+  for (const auto* names : {&written, &read})
+    for (const std::string& name : *names)
+      if (!at_several.count(name) && std::find(out.begin(), out.end(), name) == out.end())
+        out.push_back(name);
+  for (const std::string& name : others)
+    if (out.empty() && !at_several.count(name)) out.push_back(name);
   if (out.empty())
     throw SchedulingError("opt_skinny: no vector runs along `" + loop.iter.name() + "`");
   return out;

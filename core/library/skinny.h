@@ -12,9 +12,9 @@ namespace exotune {
 ///       else if n <= 2 * L: ...                           (two registers)
 ///
 /// One case per number of registers, in which that number is a literal: the vectors that the loop
-/// over `inner` runs along in every iteration of the loop over `outer` (the one written, if any,
-/// then what is read, of one type) are loaded once, and every vector of the inner loop but the last
-/// is whole. `vectors` is the largest number of registers of each; 0: the one that the asserts
+/// over `inner` runs along in every iteration of the loop over `outer` (those written, then those
+/// read, of one type and at one place) are loaded once, and every vector of the inner loop but the
+/// last is whole. `vectors` is the largest number of registers of each; 0: the one that the asserts
 /// allow, at most 16. SchedulingError when n is not known to be at most vectors * L, or no vector
 /// is used again.
 /// Proposed for strips of what rows share, of 1 to 16 vectors; block_loop cuts them.

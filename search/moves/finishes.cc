@@ -324,10 +324,10 @@ class Finishing {
   // time while the rows go by.
   void by_strips(const std::string& outer, const std::string& inner) {
     const int rows = loop_named(outer), row = loop_named(inner);
-    if (!unit(row) || sums_along(rows, row)) return;  // by_columns
+    if (!unit(row)) return;
     std::set<Sym> shared;
     for (const OutlineAccess& a : o_.accesses)
-      if (!a.writes() && !a.loops.empty() && a.loops.back() == row && a.what.idx.size() == 1 &&
+      if (!a.loops.empty() && a.loops.back() == row && a.what.idx.size() == 1 &&
           o_.stride(a, rows) == 0 && o_.stride(a, row) == 1)
         shared.insert(a.what.buffer);
     if (shared.empty()) return;

@@ -9,6 +9,9 @@ namespace exotune {
 std::vector<int64_t> strips_of(const VectorValues& unit, int64_t shared,
                                std::optional<int64_t> extent) {
   std::vector<int64_t> out;
+  // A row that fits half of them is not cut, whatever else stands in the loop over rows.
+  if (extent && 2 * shared * ceil_div(*extent, unit.lanes()) <= unit.registers())
+    out.push_back(ceil_div(*extent, unit.lanes()));
   // As many registers again for the elements in flight, and some for what a row brings along.
   const int64_t most = std::max<int64_t>(1, unit.registers() / 3 / std::max<int64_t>(1, shared));
   for (const int64_t wish : {most, most / 2}) {

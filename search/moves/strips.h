@@ -8,9 +8,10 @@
 
 namespace exotune {
 
-/// Vectors of a strip to try, most first: of each of `shared` buffers so many that all of them take
-/// a third of the registers, and half of that; a little less where equal strips leave no rest of a
-/// row. `extent`: elements of a row, if known.
+/// Vectors of a strip to try, most first: a whole row where that takes half of the registers for
+/// all of `shared` buffers; of each of them so many that all take a third of the registers, and
+/// half of that; a little less where equal strips leave no rest of a row. `extent`: elements of a
+/// row, if known.
 std::vector<int64_t> strips_of(const VectorValues& unit, int64_t shared,
                                std::optional<int64_t> extent);
 

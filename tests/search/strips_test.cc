@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "core/ir/printer.h"
 #include "search/moves/finishes.h"
 #include "tests/search/move_nests.h"
@@ -21,10 +23,9 @@ std::vector<Schedule> in_strips(const ProcPtr& p) {
        finishes_of(outline_of(*p), *target, target->levels, instruction_values(*target))) {
     if (f.name.find("strips=") != 0) continue;
     out.push_back({p, {}, false});
-    for (const ScheduleStep& step : f.steps) {
-      const auto refusal = apply(out.back(), step);
-      EXPECT_FALSE(refusal) << refusal->text();
-    }
+    const auto refused = [&](const ScheduleStep& step) { return bool(apply(out.back(), step)); };
+    // What else stands in the loop over rows keeps a row from being cut.
+    if (std::any_of(f.steps.begin(), f.steps.end(), refused)) out.pop_back();
   }
   return out;
 }
@@ -74,15 +75,29 @@ def normalized(A: f32[12, 96], s: f32[96], t: f32[96]):
   expect_same_result(p, made.front().proc, text);
 }
 
-TEST(Strips, are_not_for_sums_of_columns_nor_for_what_each_row_has_of_its_own) {
-  EXPECT_TRUE(in_strips(parsed(R"(
+// Bins of a histogram: what else stands in the loop over what is counted is in nobody's way, and an
+// edge that is read as the next one's stays in memory.
+TEST(Strips, hold_all_that_rows_add_to) {
+  const ProcPtr p = parsed(R"(
 @proc
-def columns(A: f32[12, 96], x: f32[12], y: f32[96]):
-    for i in seq(0, 12):
-        for j in seq(0, 96):
-            y[j] += x[i] * A[i, j]
-)"))
-                  .empty());
+def bins(x: f32[40], e: f32[17], mono: f32[16], quad: f32[16]):
+    for i in seq(0, 40):
+        r: f32
+        r = x[i] * x[i]
+        for k in seq(0, 16):
+            mono[k] += select(r, e[k], 0.0, select(r, e[k + 1], r, 0.0))
+            quad[k] += r * e[k]
+)");
+  const std::vector<Schedule> made = in_strips(p);
+  ASSERT_FALSE(made.empty());
+  const std::string text = str(*made.front().proc);
+  EXPECT_NE(text.find("mono_r_0"), std::string::npos) << text;
+  EXPECT_NE(text.find("quad_r_0"), std::string::npos) << text;
+  EXPECT_EQ(text.find("e_r"), std::string::npos) << text;
+  expect_same_result(p, made.front().proc, text);
+}
+
+TEST(Strips, are_not_for_what_each_row_has_of_its_own) {
   EXPECT_TRUE(in_strips(parsed(R"(
 @proc
 def sums(A: f32[12, 96], B: f32[12, 96]):
