@@ -99,7 +99,9 @@ class Elaborator {
   /// to `row`.
   std::string iterator_beside(const SyntaxExpr& e, const std::string& row) const;
   std::string instead_of_call(const SyntaxExpr& e);
+  /// For data in a subscript: what finds the element that is meant.
   std::string instead_of_chosen_element(const SyntaxExpr& e) const;
+  /// For a condition of data and of iterators joined by `and`; "" for another.
   std::string beside_control(const SyntaxStmt& s) const;
   /// Whether a loop's iterator stands in it: its value is no argument.
   bool has_iterator(const ExprPtr& e) const;

@@ -278,8 +278,9 @@ std::string Elaborator::instead_of_several(const SyntaxStmt& s) const {
       s.body, [&](const SyntaxStmt& b) { return !looks_like_data(*b.value).value_or(true); });
   const bool floats = out.find("f32(") != std::string::npos;
   return std::string(kSelectIs) + ": write " + out +
-         (counts && floats ? "; an `f32` holds whole numbers up to 16777216, an `f64` all of them"
-                           : "");
+         (counts && floats
+              ? "; an `f32` holds whole numbers up to 16777216, an `f64` all of an `i32`"
+              : "");
 }
 
 namespace {

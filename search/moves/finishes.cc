@@ -320,11 +320,13 @@ class Finishing {
                         {}}}});
   }
 
-  // What all rows read along them, y of A[i, j] += x[i] * y[j], stays in registers a strip at a
-  // time while the rows go by.
+  // What all rows read or add to along them, y of A[i, j] += x[i] * y[j], stays in registers a
+  // strip at a time while the rows go by; sums that nothing else stands beside are for by_columns.
   void by_strips(const std::string& outer, const std::string& inner) {
     const int rows = loop_named(outer), row = loop_named(inner);
     if (!unit(row)) return;
+    const StmtPtr around = stmt_at(*o_.proc, o_.loops[static_cast<size_t>(rows)].path);
+    if (sums_along(rows, row) && body_of(*around).size() == 1) return;
     std::set<Sym> shared;
     for (const OutlineAccess& a : o_.accesses)
       if (!a.loops.empty() && a.loops.back() == row && a.what.idx.size() == 1 &&
