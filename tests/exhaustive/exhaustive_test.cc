@@ -20,6 +20,7 @@
 #include "core/ir/printer.h"
 #include "core/library/operators.h"
 #include "core/primitives/operator_rows.h"
+#include "tests/exhaustive/callees.h"
 #include "tests/exhaustive/environment.h"
 #include "tests/exhaustive/trial.h"
 

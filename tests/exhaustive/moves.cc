@@ -5,7 +5,7 @@
 #include "core/library/reduction.h"
 #include "core/primitives/factor.h"
 #include "core/primitives/primitives.h"
-#include "tests/exhaustive/generator.h"
+#include "tests/exhaustive/callees.h"
 
 namespace exotune::exhaustive {
 

@@ -9,6 +9,7 @@
 #include "core/ir/printer.h"
 #include "core/library/operators.h"
 #include "core/library/script.h"
+#include "tests/exhaustive/callees.h"
 
 namespace exotune::exhaustive {
 

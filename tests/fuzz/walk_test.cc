@@ -9,6 +9,7 @@
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "core/library/script.h"
+#include "tests/exhaustive/callees.h"
 #include "tests/exhaustive/generator.h"
 #include "tests/exhaustive/moves.h"
 
