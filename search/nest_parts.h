@@ -28,7 +28,7 @@ NestLoop loop_of(const For& f);
 bool runs_along(const ExprPtr& index, Sym iter);
 /// j % c: the place in a strip of c elements; 0 for anything else.
 int64_t strip_of(const ExprPtr& index, Sym iter);
-/// j / c: the strip.
+/// j / c: the strip, or how many strips behind what other loops choose.
 bool picks_strip(const ExprPtr& index, Sym iter, int64_t strip);
 /// The factor of `iter` in a sum; 0 when it is not there, or not so simply.
 int64_t coefficient(const ExprPtr& e, Sym iter);

@@ -32,6 +32,10 @@ int64_t strip_of(const ExprPtr& index, Sym iter) {
 
 bool picks_strip(const ExprPtr& index, Sym iter, int64_t strip) {
   const BinOp* o = index->as<BinOp>();
+  // Strips of a block of several: 3 * jb + j / 16.
+  if (o && o->op == BinOpKind::kAdd)
+    return (picks_strip(o->lhs, iter, strip) && !mentions(o->rhs, iter)) ||
+           (picks_strip(o->rhs, iter, strip) && !mentions(o->lhs, iter));
   return strip > 0 && o && o->op == BinOpKind::kDiv && as_int(o->rhs) == strip &&
          runs_along(o->lhs, iter);
 }

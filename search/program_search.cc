@@ -1,6 +1,7 @@
 #include "search/program_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 #include <span>
@@ -366,7 +367,8 @@ class ProgramSearch::Impl {
     // What is cut for the caches is the same nest again, no part within it.
     const int step = for_caches && depth > 0 ? 0 : 1;
     Structure here{move, false, s, {}, {}, {}, {}};
-    const double whole = pricing_.plan_of(s, move).cycles;
+    std::vector<double> entries;  // how often each part is: parts may stand in loops
+    double whole = pricing_.plan_of(s, move).cycles;
     std::vector<ProcPtr> alone;
     for (const Cursor& nest : parts_of(s.proc)) {
       Part part;
@@ -376,9 +378,9 @@ class ProgramSearch::Impl {
         continue;
       }
       alone.push_back(with_names_apart(without_provenance(part.proc)));
-      // How often the part is entered times what it takes: parts may stand in loops.
+      entries.push_back(pricing_.entries_of(*s.proc, nest));
       here.shares.push_back(pricing_.plan_of({alone.back(), {}, false}, move).cycles *
-                            pricing_.entries_of(*s.proc, nest));
+                            entries.back());
       here.nests.push_back(nest);
       here.names.push_back(part.name);
       here.choices.push_back({Plan{}});
@@ -395,12 +397,19 @@ class ProgramSearch::Impl {
     constexpr double kForParts = 1.0 / 3;  // of what is left to put together
     const double together = std::max(0.0, until_.whole.left() - all.left());
     const Within inner(until_.whole, until_.whole.within(all.left() + kForParts * together));
-    double left = std::accumulate(here.shares.begin(), here.shares.end(), 0.0);
+    // Shares are of loops as written. What takes nearly all of that is a product, most often, which
+    // gains most: by the shares themselves the passes beside it would have no time at all.
+    const auto turn = [&](size_t k) { return std::sqrt(here.shares[k]); };
+    double left = 0;
+    for (const size_t k : by_share) left += turn(k);
     for (const size_t k : by_share) {
-      if (here.shares[k] < left) until_.structures = all.within(all.left() * here.shares[k] / left);
-      left -= here.shares[k];
-      if (!interrupted() && here.shares[k] >= kNoShare * whole)
+      if (turn(k) < left) until_.structures = all.within(all.left() * turn(k) / left);
+      left -= turn(k);
+      // A copy beside a product is little while both are as written, and much once that is solved.
+      if (!interrupted() && here.shares[k] >= kNoShare * whole) {
         here.choices[k] = solve(alone[k], depth + step);
+        whole -= here.shares[k] - here.choices[k].front().cycles * entries[k];
+      }
       until_.structures = all;
     }
     return here;

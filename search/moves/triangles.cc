@@ -1,6 +1,7 @@
 #include "search/moves/triangles.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "core/ir/normal_form.h"
@@ -126,8 +127,9 @@ ValueList strips_of(const Schedule& s, const Path& top, const SharedRead& read, 
   return out;
 }
 
-// The loop in strips, from zero on, where it is a whole number of them.
-void divide_into_strips(Schedule& s, const Path& path, int64_t width) {
+// The loop in strips, from zero on, where it is a whole number of them; with `rest` also where it
+// is none, what is left over as a nest of its own.
+void divide_into_strips(Schedule& s, const Path& path, int64_t width, bool rest) {
   const For& f = loop(*s.proc, path);
   const std::string name = f.iter.name();
   const bool from_zero = as_int(f.lo) == 0;
@@ -136,17 +138,52 @@ void divide_into_strips(Schedule& s, const Path& path, int64_t width) {
   if (!from_zero &&
       apply(divided, "shift_loop", {Value(Cursor::stmt(divided.proc, path)), Value("0")}))
     return;
-  if (!apply(divided, "divide_loop",
-             {Value(Cursor::stmt(divided.proc, path)), Value(width),
-              Value::strings({name + "o", name}), Value("perfect")}))
-    s = std::move(divided);
+  for (const std::string tail : {"perfect", "cut"}) {
+    Schedule out = divided;
+    if (apply(out, "divide_loop",
+              {Value(Cursor::stmt(out.proc, path)), Value(width),
+               Value::strings({name + "o", name}), Value(tail)}))
+      continue;
+    if (tail == "cut" &&
+        (!rest || apply(out, "fission", {Value(Cursor::stmt(out.proc, path)), Value(int64_t{1})})))
+      return;
+    s = std::move(out);
+    return;
+  }
+}
+
+// for i: for jo: for j in seq(0, width): s
+//   ->  for jb: for i: for j in seq(0, count * width): s ; for i: for jo: for j in seq(0, width): s
+// for every loop over strips, of that name, right below one of rows; false: there is none.
+bool several_at_once(Schedule& s, const std::string& strips, int64_t count) {
+  bool any = false;
+  const Outline o = outline_of(*s.proc);
+  // The last first: a cut moves what stands behind it.
+  for (auto l = o.loops.rbegin(); l != o.loops.rend(); ++l) {
+    if (l->iter.name() != strips || l->parent < 0) continue;
+    const For* columns = only_loop_in(loop(*s.proc, l->path));
+    const Path rows = o.loops[static_cast<size_t>(l->parent)].path;
+    if (!columns || down(rows, 1) != l->path) continue;
+    Schedule out = s;
+    const auto at = [&](const Path& path) { return Value(Cursor::stmt(out.proc, path)); };
+    const std::string name = columns->iter.name();
+    if (apply(out, "divide_loop",
+              {at(l->path), Value(count), Value::strings({name + "b", strips}), Value("cut")}) ||
+        apply(out, "fission", {at(l->path), Value(int64_t{1})}) ||
+        apply(out, "reorder_loops", {at(rows)}) ||
+        apply(out, "mult_loops", {at(down(rows, 2)), Value(name)}) || apply(out, "simplify", {}))
+      continue;
+    s = std::move(out);
+    any = true;
+  }
+  return any;
 }
 
 }  // namespace
 
 std::optional<Schedule> triangle_of_strips(const Schedule& s, const Path& band,
                                            const std::map<std::string, int64_t>& sizes,
-                                           int64_t block, int64_t width, int64_t near_bytes,
+                                           const StripsOfTriangle& strips, int64_t near_bytes,
                                            double least_reuse) {
   const std::optional<FollowingLoop> pair =
       following_loop(*s.proc, band, band_depth(*s.proc, band));
@@ -158,30 +195,36 @@ std::optional<Schedule> triangle_of_strips(const Schedule& s, const Path& band,
   if (along < 0 || written.loops[static_cast<size_t>(along)].iter != columns) return std::nullopt;
   const std::vector<SharedRead> shared = shared_reads(written, rows, columns, least_reuse);
   if (shared.empty()) return std::nullopt;
-  std::optional<Schedule> out = rectangle_and_corner(s, band, block, Corners::kSquaresOfOneOperand);
+  std::optional<Schedule> out =
+      rectangle_and_corner(s, band, strips.block, Corners::kSquaresOfOneOperand);
   if (!out) return std::nullopt;
   const Outline o = outline_of(*out->proc);
-  std::set<int> of_sums;
+  std::set<int, std::greater<>> of_sums;  // the last first: a cut moves what stands behind it
   for (const OutlineAccess& a : o.accesses)
     for (const int l : a.loops)
       if (o.loops[static_cast<size_t>(l)].iter.name() == columns.name() &&
           a.what.buffer == shared.front().buffer)
         of_sums.insert(l);
   // What is no whole number of strips, in the rows left over, stays as it is.
-  for (const int l : of_sums) divide_into_strips(*out, o.loops[static_cast<size_t>(l)].path, width);
+  for (const int l : of_sums)
+    divide_into_strips(*out, o.loops[static_cast<size_t>(l)].path, strips.width,
+                       strips.strips_of_tile > 1);
   // (224 - 16 * ib) / 16 is 14 - ib: what is asked about it later costs no solver.
   if (apply(*out, "simplify", {})) return std::nullopt;
   double bytes = 0;
   for (const SharedRead& read : shared) bytes += read.bytes;
   const bool lies_well = std::all_of(shared.begin(), shared.end(),
                                      [](const SharedRead& read) { return read.contiguous; });
-  if (lies_well && bytes <= static_cast<double>(near_bytes)) return out;
   // In front of all loops: what stands outside the rows reads the same strips again.
   Path place = band;
   for (const SharedRead& read : shared) {
-    if (apply(*out, "stage_view", strips_of(*out, place, read, width))) return std::nullopt;
+    if (lies_well && bytes <= static_cast<double>(near_bytes)) break;
+    if (apply(*out, "stage_view", strips_of(*out, place, read, strips.width))) return std::nullopt;
     place.back().index += 2;  // its allocation and its loops
   }
+  if (strips.strips_of_tile > 1 &&
+      !several_at_once(*out, columns.name() + "o", strips.strips_of_tile))
+    return std::nullopt;
   return out;
 }
 

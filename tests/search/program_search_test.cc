@@ -457,11 +457,11 @@ TEST_F(ProgramSearchTest, two_products_of_a_triangle_share_a_tile) {
     const std::string block = "for i in _: _', " + std::to_string(rows) + ", ['ib', 'i']";
     return std::any_of(states.begin(), states.end(), [&](const BeamState& s) {
       return key_of(s.steps).find(block) != std::string::npos && calls(s, "square_corner") &&
-             calls(s, "register_block");
+             (calls(s, "register_block") || calls(s, "sum_block"));
     });
   };
   EXPECT_TRUE(in_blocks_of(32));
-  EXPECT_FALSE(in_blocks_of(16));  // no tile fits between such corners
+  EXPECT_TRUE(in_blocks_of(16));  // several strips at once
   for (const BeamState& s : states)
     expect_same_result(kernel_, s.proc, script_text(*kernel_, s.steps));
 }
