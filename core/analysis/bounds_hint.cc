@@ -104,6 +104,42 @@ std::string Checker::narrower_loop(const std::vector<MissingBound>& missing) {
          str(lo) + ", " + str(hi) + "):";
 }
 
+// `N >= 4` or `N <= K`, the weakest of its kind under which all that is missing is proved; "":
+// there is none. A guard instead would leave out the line where sizes are small, in silence.
+std::string Checker::sizes_that_suffice(const std::vector<MissingBound>& missing) {
+  constexpr int64_t kMost = 64;  // a size that is larger for the sake of a few neighbours
+  const auto enough = [&](const ExprPtr& fact) {
+    const Problem::Mark before = problem_.mark();
+    problem_.assume(fact);
+    bool all = !problem_.entails(bool_const(false));
+    for (const MissingBound& b : missing)
+      all = all && static_cast<bool>(problem_.entails(b.condition));
+    problem_.rollback(before);
+    return all;
+  };
+  std::vector<ExprPtr> sizes;
+  for (const Arg& a : p_.args)
+    if (a.type.scalar == ScalarType::kSize) sizes.push_back(read_var(a.name, ScalarType::kSize));
+  const auto at_least = [](const ExprPtr& size, int64_t n) {
+    return bin_op(BinOpKind::kGe, size, int_const(n));
+  };
+  for (const ExprPtr& size : sizes) {
+    int64_t too_few = 1, most = kMost;
+    if (!enough(at_least(size, most))) continue;
+    while (most - too_few > 1) {
+      const int64_t middle = (most + too_few) / 2;
+      (enough(at_least(size, middle)) ? most : too_few) = middle;
+    }
+    return str(at_least(size, most));
+  }
+  for (const ExprPtr& smaller : sizes)
+    for (const ExprPtr& larger : sizes)
+      if (const ExprPtr fact = bin_op(BinOpKind::kLe, smaller, larger);
+          smaller != larger && enough(fact))
+        return str(fact);
+  return "";
+}
+
 std::string Checker::bounds_hint(Sym name, std::vector<ExprPtr> idx, size_t dim) {
   if (!hints_ || path_.empty()) return "";
   const std::vector<ExprPtr> shape = scope_.shape_of(name);
@@ -123,6 +159,11 @@ std::string Checker::bounds_hint(Sym name, std::vector<ExprPtr> idx, size_t dim)
   return bounds_hint_of(missing_bounds());
 }
 
+std::string Checker::positive_hint(const ExprPtr& size) {
+  const ExprPtr below = size - int_const(1);
+  return bounds_hint_of({{below, without_minus(below, /*upper=*/false)}});
+}
+
 std::string Checker::bounds_hint_of(const std::vector<MissingBound>& missing) {
   constexpr size_t kMost = 4;  // that still are a hint
   if (missing.empty() || missing.size() > kMost) return "";
@@ -140,6 +181,10 @@ std::string Checker::bounds_hint_of(const std::vector<MissingBound>& missing) {
   if (never) return "";
   const std::string all = joined(conditions, " and ");
   if (of_arguments) return "write `assert " + all + "` at the top of the procedure";
+  const std::string sizes = sizes_that_suffice(missing);
+  if (!sizes.empty())
+    return "write `assert " + sizes +
+           "` at the top of the procedure where that always holds, or `if " + all + ":` around it";
   const std::string loop = narrower_loop(missing);
   return "write " + (loop.empty() ? "" : "`" + loop + "`, or ") + "`if " + all + ":` around it";
 }

@@ -251,7 +251,7 @@ void Checker::allocation(const Stmt& s, const Alloc& n) {
     const Answer answer = problem_.entails(positive);
     if (!answer)
       fail(s.where, "the size " + str(e) + " of " + n.name.name() + " may not be positive",
-           str(positive), answer);
+           str(positive), answer, positive_hint(e));
   }
   if (codegen_) allocation_memory(n, s.where);
   scope_.push(s);

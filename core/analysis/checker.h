@@ -94,6 +94,9 @@ class Checker {
   /// What is written where the subscript of `dim` is not proved; "" where nothing short helps.
   std::string bounds_hint(Sym name, std::vector<ExprPtr> idx, size_t dim);
   std::string bounds_hint_of(const std::vector<MissingBound>& missing);
+  /// The same where an extent is not proved to be positive.
+  std::string positive_hint(const ExprPtr& size);
+  std::string sizes_that_suffice(const std::vector<MissingBound>& missing);
   std::vector<MissingBound> missing_bounds();
   std::string narrower_loop(const std::vector<MissingBound>& missing);
   bool on_one_line(const Block& block) const;

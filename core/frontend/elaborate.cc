@@ -237,7 +237,7 @@ ExprPtr Elaborator::control_call(const SyntaxExpr& e) {
       what = quoted(e.name) +
              " computes data, and data never decides "
              "sizes, indices or conditions";
-    else if (is_minimum(e) || is_maximum(e))
+    else if (is_minimum(e) || is_maximum(e) || e.name == "abs")
       what = "sizes, indices and conditions take no " + quoted(e.name);
     const bool of_branch = is_extern && branch_ && place_ == Place::kOther;
     std::string hint = of_branch ? instead_of_branch(*branch_) : instead_of_call(e);
@@ -271,6 +271,9 @@ std::string Elaborator::instead_of_call(const SyntaxExpr& e) {
     return "write both cases, in the branches of `if " + a + " < " + b +
            ":`, or an `assert` that says which holds";
   }
+  if (const auto cases = two_cases(e))
+    return "write both cases: `if " + cases->at(0) + ":` with " + quoted(cases->at(1)) +
+           " here, and `else:` with " + quoted(cases->at(2));
   const Entry* of = e.children.size() == 1 && e.children[0].kind == Kind::kName
                         ? lookup(e.children[0].name)
                         : nullptr;

@@ -1,6 +1,7 @@
 #pragma once
 // From syntax to typed IR: names become symbols, control and data are told apart, every rule of the
 // language that needs no proof is enforced. Start at Elaborator; parser.cc drives it.
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
@@ -173,6 +174,8 @@ class Elaborator {
   [[noreturn]] void unknown_target(const SyntaxStmt& s);
   /// `v = x[i]` of no `v`: its allocation.
   std::string allocated_first(const SyntaxStmt& s);
+  std::string instead_of_variable(const SyntaxStmt& s);
+  std::optional<std::array<std::string, 3>> two_cases(const SyntaxExpr& e);
   /// The type of what `e` reads, of all of it; nothing where it reads no data.
   std::optional<ScalarType> common_type_of(const SyntaxExpr& e) const;
   /// `e` with what it reads of another type as `type`: `s[0] + i32(x[i])`. R, which is not decided,

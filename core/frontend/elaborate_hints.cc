@@ -79,15 +79,43 @@ void Elaborator::refuse_running_extreme(const SyntaxStmt& s) {
           "write " + quoted(target + " " + value.name + "= " + written(value.children[1 - k])));
 }
 
-// Sizes and indices are computed where they are used; data has a type, which its value says.
+// min(a, b), max(a, b) and abs(a) of sizes and indices: the condition, what is meant where it
+// holds, and what where not.
+std::optional<std::array<std::string, 3>> Elaborator::two_cases(const SyntaxExpr& e) {
+  const auto is_control = [&](const SyntaxExpr& c) { return is_control_value(c); };
+  const auto may_be = [&](const SyntaxExpr& c) { return c.kind == Kind::kInt || is_control(c); };
+  if (e.kind != Kind::kCall || !std::ranges::all_of(e.children, may_be) ||
+      std::ranges::none_of(e.children, is_control))
+    return std::nullopt;
+  const size_t values = e.children.size();
+  const auto text = [&](size_t k) { return str(integer(e.children[k])); };
+  if (e.name == "abs" && values == 1)
+    return {{text(0) + " < 0", str(make_expr(USub{integer(e.children[0])}, ScalarType::kIndex)),
+             text(0)}};
+  if (values != 2 || (!is_minimum(e) && !is_maximum(e))) return std::nullopt;
+  const std::string a = text(0), b = text(1);
+  return {{a + " < " + b, is_minimum(e) ? a : b, is_minimum(e) ? b : a}};
+}
+
+// Sizes and indices are computed where they are used.
+std::string Elaborator::instead_of_variable(const SyntaxStmt& s) {
+  if (s.target->kind != Kind::kName) return "";
+  const std::string name = quoted(s.target->name), none = "sizes and indices have no variables";
+  if (is_control_value(*s.value))
+    return none + ": write " + quoted(written_operand(*s.value)) + " where " + name + " is meant";
+  if (const auto cases = two_cases(*s.value))
+    return none + " and take no " + quoted(s.value->name) + ": write both cases, `if " +
+           cases->at(0) + ":` with " + quoted(cases->at(1)) + " where " + name +
+           " is meant, and `else:` with " + quoted(cases->at(2));
+  return "";
+}
+
+// Data has a type, which its value says.
 std::string Elaborator::allocated_first(const SyntaxStmt& s) {
   const std::string& name = s.target->name;
   const SyntaxExpr& value = *s.value;
   if (s.target->kind == Kind::kSubscript)
     return "allocate it first, with its sizes: " + quoted(name + ": f32[4]");
-  if (is_control_value(value))
-    return "sizes and indices have no variables: write " + quoted(written_operand(value)) +
-           " where " + quoted(name) + " is meant";
   ScalarType type = ScalarType::kF32;
   try {
     if (const ScalarType of = data(value)->type; of != ScalarType::kR) type = of;

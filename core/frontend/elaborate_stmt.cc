@@ -183,7 +183,8 @@ void Elaborator::allocation(const SyntaxStmt& s, Block& into) {
 // `r = x[i]` of two dimensions names a row, which is a window: with `:` for what is left out.
 void Elaborator::unknown_target(const SyntaxStmt& s) {
   const std::string& name = s.target->name;
-  std::string hint = did_you_mean(name, visible_names());
+  std::string hint = instead_of_variable(s);
+  if (hint.empty()) hint = did_you_mean(name, visible_names());
   if (hint.empty()) hint = allocated_first(s);
   const bool of_name = s.value->kind == Kind::kName || s.value->kind == Kind::kSubscript;
   const Entry* of = of_name && s.target->kind == Kind::kName ? lookup(s.value->name) : nullptr;

@@ -178,6 +178,27 @@ TEST(Suggestions, of_loops_over_a_band_are_accepted) {
             std::string::npos);
 }
 
+// An index that is the larger or the smaller of two, by a name and in its place.
+TEST(Suggestions, of_two_cases_are_accepted) {
+  const auto in_cases = [](const std::string& condition, const std::string& a,
+                           const std::string& b) {
+    return in_loop(condition + "\n            y[i] = x[" + a + "]\n        else:\n" +
+                   "            y[i] = x[" + b + "]");
+  };
+  for (const char* value : {"max(i - 1, 0)", "min(i + 1, N - 1)", "abs(i)"}) {
+    const std::vector<std::string> words =
+        suggested(in_loop("im = " + std::string(value) + "\n        y[i] = x[im]"));
+    // `max`, the condition, what is meant there, `im`, `else:`, what is meant there.
+    ASSERT_EQ(words.size(), 6u) << value;
+    EXPECT_EQ(said(in_cases(words[1], words[2], words[5])), "accepted") << value;
+  }
+  const std::vector<std::string> words = suggested(in_loop("y[i] = x[abs(i)]"));
+  ASSERT_EQ(words.size(), 4u);
+  EXPECT_EQ(said(in_cases(words[0], words[1], words[3])), "accepted");
+  EXPECT_NE(said(in_loop("y[i] = sum(x[j] for j in range(0, i))")).find("is written out"),
+            std::string::npos);
+}
+
 TEST(Suggestions, of_ranges_are_accepted) {
   const std::pair<const char*, const char*> ranges[] = {{"range(N)", "seq(0, N)"},
                                                         {"range(1, N)", "seq(1, N)"},
@@ -331,6 +352,28 @@ TEST(Suggestions, of_elements_out_of_bounds_are_accepted) {
   EXPECT_EQ(said(with("    " + top + "\n" + at)), "accepted");
   // No condition helps.
   EXPECT_EQ(said(with("    x[N + 1] = 1.0")).find("hint"), std::string::npos);
+}
+
+// Rather than a guard, which would leave lines out where sizes are small.
+TEST(Suggestions, of_what_sizes_have_to_be_are_accepted) {
+  struct Case {
+    const char *lines, *fact;
+  };
+  const Case cases[] = {
+      {"    for i in seq(0, N):\n        if i + 3 < N:\n            y[i] = x[i + 3]\n"
+       "        else:\n            y[i] = x[i + 3 - N]\n",
+       "assert N >= 3"},
+      {"    for i in seq(0, N):\n        z += w[i]\n", "assert N <= K"},
+      {"    d: f32[N - 1]\n    for i in seq(0, N - 1):\n        d[i] = x[i]\n", "assert N >= 2"},
+      {"    d: f32[N - K]\n    for i in seq(0, N - K):\n        d[i] = x[i]\n",
+       "assert N >= K + 1"}};
+  for (const Case& c : cases) {
+    const std::string head = "def f(N: size, K: size, x: f32[N], y: f32[N], w: f32[K], z: f32):\n";
+    const std::vector<std::string> words = suggested(head + c.lines);
+    ASSERT_FALSE(words.empty()) << said(head + c.lines);
+    EXPECT_EQ(words.front(), c.fact);
+    EXPECT_EQ(said(head + "    " + words.front() + "\n" + c.lines), "accepted");
+  }
 }
 
 TEST(Suggestions, of_several_statements_on_a_line_are_accepted) {
