@@ -56,6 +56,7 @@ enum {
   kTinySolved = ${tiny_solved}, /* and solved with */
   kMostFours = 8, /* at most: rows that are kept in registers */
   kFewColumns = ${lanes} < 16 ? ${lanes} / 2 : 8, /* at the end of a row, up to which sums along the depth are formed */
+  kLeastSums = ${lanes} < 16 ? 64 : 32, /* steps from which on those of two and more are, where they may go by with a vector */
   kRowsAtOnce = 256, /* of a first factor turned over, for the last few columns */
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
   kMirrored = 12, /* up to which that is mirrored element by element */
@@ -65,6 +66,9 @@ enum {
   kMostTwice = 160, /* rows of one that is made of such triangles */
   kTiny = 4, /* sides of products that stand in the entry points, as squares of four */
   kSlim = 16, /* rows and steps of products of a strip that go straight to a kernel */
+  kAlike = ${alike_rows}, /* rows of a tile at most where tiles are alike, and at least; */
+  kLeastAlike = kAlike - 2,
+  kTogether = ${together}, /* rows from which on a part of a vector goes by together with the whole ones before it */
   kTinyTurned = ${tiny_turned}, /* of those whose second factor is turned over, and has to be for any kernel */
   kTinyPart = ${tiny_part}, /* of those of which a triangle is computed */
   kTinyMirrored = ${tiny_mirrored}, /* rows and columns of those with a symmetric factor */
@@ -74,6 +78,7 @@ enum {
 
 _Static_assert(EXO_DEPTH <= ${depth} && kDepth >= kStrip, "a strip goes by in pieces of the depth");
 _Static_assert(kTinyTriangle <= kMostFours && kTinyRight <= kMostFours && kTinySolved <= kMostFours, "there is a copy for each size");
+_Static_assert(kTogether >= 2 * kLeastAlike && kAlike <= 8, "only between two and three tiles rows cannot be alike");
 _Static_assert(kWidth >= kDepth && kHeight >= kStep, "pieces of triangles are square, and two tiles high at least");
 
 /* As many as whole vectors hold. */
@@ -254,6 +259,38 @@ static inline bool ${p}sums_along(bool turned, int64_t m, int64_t w, int64_t k) 
   return m >= ${p}rows_of(together) && together * (k / ${lanes} + 6) < k;
 }
 
+/* Do the last of w columns, whole vectors and a part of one, go by together? m rows must be tiles that are alike: three and
+ * more always are, but for a row or so more than two. */
+static inline bool ${p}parted(int64_t m, int64_t w) {
+  return m >= kTogether && w > ${lanes} && w % ${lanes} != 0 && (m <= 2 * kAlike || m >= 3 * kLeastAlike);
+}
+static inline bool ${p}together(int64_t m, int64_t w) { return ${p}parted(m, w) && w % kStrip > ${lanes}; }
+
+/* Are sums along the depth better even so? */
+static inline bool ${p}sums_beside(bool turned, int64_t m, int64_t w, int64_t k) {
+  return ${p}sums_along(turned, m, w, k) &&
+         !(k < (w % ${lanes} == 1 ? ${least_sum} : kLeastSums) && ${p}together(m, w));
+}
+
+typedef void ${p}tiles_of_rows(int64_t, int64_t, int64_t, const ${real}*, struct exo_win_2${T}c, struct exo_win_2${T}c,
+                               struct exo_win_2${T});
+
+/* C += alpha A B, `fresh` C = alpha A B, for w columns as ${p}together tells: tiles of as many rows as can be alike. */
+static __attribute__((noinline)) void ${p}rows_together(bool fresh, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
+                                                        struct exo_win_2${T}c A, const ${real}* B, int64_t ldb, ${real}* C,
+                                                        int64_t ldc) {
+  static ${p}tiles_of_rows* const kernels[2][2][3] = {
+      {{K(${p}gemm_partly1_1), K(${p}gemm_partly1_2), K(${p}gemm_partly1_3)},
+       {K(${p}gemm_partly2_1), K(${p}gemm_partly2_2), K(${p}gemm_partly2_3)}},
+      {{K(${p}gemm_partly1_1_fresh), K(${p}gemm_partly1_2_fresh), K(${p}gemm_partly1_3_fresh)},
+       {K(${p}gemm_partly2_1_fresh), K(${p}gemm_partly2_2_fresh), K(${p}gemm_partly2_3_fresh)}}};
+  ${p}tiles_of_rows* const* const by_height = kernels[fresh][w > kStrip - ${lanes}];
+  const int64_t tiles = (m + kAlike - 1) / kAlike, rows = m / tiles, taller = m % tiles, done = taller * (rows + 1);
+  if (taller > 0) by_height[rows + 1 - kLeastAlike](taller, w, k, alpha, A, IN2(B, ldb), OUT2(C, ldc));
+  A.data += done * A.strides[0];
+  by_height[rows - kLeastAlike](tiles - taller, w, k, alpha, A, IN2(B, ldb), OUT2(C + done * ldc, ldc));
+}
+
 /* C += alpha A B, `fresh` C = alpha A B, for a strip of w columns, k at most kDeepest, by a kernel whose vectors are along the
  * columns; A is turned when its columns are contiguous. */
 static inline void ${p}rows_and_strip(bool fresh, bool turned, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
@@ -268,7 +305,17 @@ static inline void ${p}rows_and_strip(bool fresh, bool turned, int64_t m, int64_
            : turned ? K(${p}gemm_rest_turned) : K(${p}gemm_rest))(m, w, k, alpha, a, IN2(B, ldb), OUT2(C, ldc));
 }
 
-/* The same; its last columns are sums along the depth where these take fewer steps. */
+/* The same, a part of a vector together with the whole ones before it. Where rows are few, as on a diagonal, the question alone
+ * takes longer than it saves. */
+static inline void ${p}rows_and_end(bool fresh, bool turned, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
+                                    const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C, int64_t ldc) {
+  if (${p}together(m, w))
+    ${p}rows_together(fresh, m, w, k, alpha, EXO_WINDOW2(exo_win_2${T}c, A, turned ? 1 : lda, turned ? lda : 1), B, ldb, C, ldc);
+  else
+    ${p}rows_and_strip(fresh, turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
+}
+
+/* C += alpha A B for a strip; its last columns are sums along the depth where these take fewer steps. */
 static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                              const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                              int64_t ldc) {
@@ -295,13 +342,36 @@ static inline void ${p}fresh_strip(bool turned, int64_t m, int64_t w, int64_t k,
 
 /* C += alpha A B, `fresh` C = alpha A B, for any number of columns. The last four vectors go by as two and two: of a strip of
  * three and one alone that one waits for its own sums. */
-static inline void ${p}strips(bool fresh, bool turned, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
-                              const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
-                              int64_t ldc) {
+static inline void ${p}few_strips(bool fresh, bool turned, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
+                                  const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
+                                  int64_t ldc) {
   for (int64_t j = 0, w; j < n; j += w) {
     w = n - j == 4 * ${lanes} ? 2 * ${lanes} : exo_least(kStrip, n - j);
     (fresh ? ${p}fresh_strip : ${p}strip)(turned, m, w, k, alpha, A, lda, B + j, ldb, C + j, ldc);
   }
+}
+
+/* The same where the last vector is a part of one, for rows enough that it goes by together with the one before: of four
+ * vectors, too. */
+static __attribute__((noinline)) void ${p}strips_together(bool fresh, bool turned, int64_t m, int64_t n, int64_t k,
+                                                          const ${real}* alpha, const ${real}* A, int64_t lda,
+                                                          const ${real}* B, int64_t ldb, ${real}* C, int64_t ldc) {
+  for (int64_t j = 0, w; j < n; j += w) {
+    const int64_t rest = n - j, two = 2 * ${lanes};
+    const bool four = rest > kStrip && rest < 2 * two && ${p}together(m, rest - two) &&
+                      !${p}sums_along(turned, m, rest, k);
+    w = four ? two : exo_least(kStrip, rest);
+    if (${p}sums_beside(turned, m, w, k))
+      (fresh ? ${p}fresh_strip : ${p}strip)(turned, m, w, k, alpha, A, lda, B + j, ldb, C + j, ldc);
+    else
+      ${p}rows_and_end(fresh, turned, m, w, k, alpha, A, lda, B + j, ldb, C + j, ldc);
+  }
+}
+
+static inline void ${p}strips(bool fresh, bool turned, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
+                              const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
+                              int64_t ldc) {
+  (${p}parted(m, n) ? ${p}strips_together : ${p}few_strips)(fresh, turned, m, n, k, alpha, A, lda, B, ldb, C, ldc);
 }
 
 /* C += alpha A B, `fresh` C = alpha A B, for strips that stand side by side in a far cache: each is asked for while the first
@@ -323,11 +393,14 @@ static int64_t ${p}strips_ahead(bool fresh, int64_t m, int64_t n, int64_t k, con
 static inline void ${p}rows_and_strips(bool fresh, bool turned, int64_t rows, int64_t m, int64_t n, int64_t k,
                                        const ${real}* alpha, const ${real}* A, int64_t lda, const ${real}* strips,
                                        int64_t apart, int64_t ldb, ${real}* C, int64_t ldc) {
-  const int64_t few = ${p}sums_along(turned, m, n, k) ? n % ${lanes} : 0, w = n - few;
+  const bool all = rows >= m; /* C is asked for meanwhile where it is so large that it goes by a few rows at a time */
+  const bool sums = (all ? ${p}sums_beside : ${p}sums_along)(turned, m, n, k);
+  const int64_t few = sums ? n % ${lanes} : 0, w = n - few;
   for (int64_t i = 0; i < m; i += rows)
     for (int64_t j = 0; j < w; j += kStrip)
-      ${p}rows_and_strip(fresh, turned, exo_least(rows, m - i), exo_least(kStrip, w - j), k, alpha,
-                         A + i * (turned ? 1 : lda), lda, strips + j / kStrip * apart, ldb, C + i * ldc + j, ldc);
+      (all ? ${p}rows_and_end : ${p}rows_and_strip)(fresh, turned, exo_least(rows, m - i), exo_least(kStrip, w - j), k, alpha,
+                                                    A + i * (turned ? 1 : lda), lda, strips + j / kStrip * apart, ldb,
+                                                    C + i * ldc + j, ldc);
   if (few > 0)
     (fresh ? ${p}fresh_strip : ${p}strip)(turned, m, few, k, alpha, A, lda, strips + w / kStrip * apart + w % kStrip, ldb,
                                           C + w, ldc);
@@ -356,11 +429,11 @@ static void ${p}on_diagonal(bool fresh, bool lower, bool turned, int64_t n, int6
     const int64_t h = exo_least(kSquare, n - d);
     const ${real}* const a = A + d * step;
     ${real}* const c = C + d * ldc;
-    if (lower && d > 0) ${p}strips(fresh, turned, h, d, k, alpha, a, lda, B, ldb, c, ldc);
+    if (lower && d > 0) ${p}few_strips(fresh, turned, h, d, k, alpha, a, lda, B, ldb, c, ldc);
     if (!lower && d + h < n)
-      ${p}strips(fresh, turned, h, n - d - h, k, alpha, a, lda, B + d + h, ldb, c + d + h, ldc);
+      ${p}few_strips(fresh, turned, h, n - d - h, k, alpha, a, lda, B + d + h, ldb, c + d + h, ldc);
     ${real} square[kSquare * kSquare] __attribute__((aligned(64)));
-    ${p}strips(true, turned, h, h, k, alpha, a, lda, B + d, ldb, square, kSquare);
+    ${p}few_strips(true, turned, h, h, k, alpha, a, lda, B + d, ldb, square, kSquare);
     ${p}put_triangle(fresh, lower, h, square, kSquare, c + d, ldc);
   }
 }
@@ -989,8 +1062,12 @@ EXO_VECTORS void ${p}gemm_some(bool row, bool transa, bool transb, int64_t m, in
     return;
   }
   if (beta != 0) ${p}scaled_matrix(kWhole, rows, columns, beta, C, ldc);
-  (beta == 0 ? ${p}fresh_strip : ${p}strip)(row ? transa : transb, rows, columns, k, &alpha, row ? A : B, row ? lda : ldb,
-                                            row ? B : A, row ? ldb : lda, C, ldc);
+  if (columns < 2 * ${lanes} && ${p}together(rows, columns)) /* of three vectors the way there takes longer */
+    ${p}strips_together(beta == 0, row ? transa : transb, rows, columns, k, &alpha, row ? A : B, row ? lda : ldb, row ? B : A,
+                        row ? ldb : lda, C, ldc);
+  else
+    (beta == 0 ? ${p}fresh_strip : ${p}strip)(row ? transa : transb, rows, columns, k, &alpha, row ? A : B, row ? lda : ldb,
+                                              row ? B : A, row ? ldb : lda, C, ldc);
 }
 EXO_FEW void ${p}gemm_body(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k, ${real} alpha,
                            const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta, ${real}* C,
