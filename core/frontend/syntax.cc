@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/words.h"
 #include "core/frontend/foreign_syntax.h"
 
 // Recursive descent over tokens, one function a level of precedence, lowest last: or, and, not,
