@@ -579,9 +579,10 @@ std::vector<BeamState> Proposals::streamed(const FoundFamilies& found) {
   std::vector<Steps> lists;
   for (const std::vector<BeamState>* family : {&found.plans, &found.programs, &found.beams})
     for (size_t k = 0; k < std::min(kStreamed, family->size()); ++k) {
-      const Steps& steps = (*family)[k].steps;
-      lists.emplace_back(steps.begin() + static_cast<long>(start().steps.size()), steps.end());
-      lists.back().insert(lists.back().end(), more.begin(), more.end());
+      std::optional<Steps> own = steps_behind(start().steps, (*family)[k].steps);
+      if (!own) continue;
+      own->insert(own->end(), more.begin(), more.end());
+      lists.push_back(std::move(*own));
     }
   return kept(extend_all(start(), lists, context_, deadline_));
 }

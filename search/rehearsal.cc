@@ -14,10 +14,10 @@ std::vector<Extended> Rehearsal::perform(const std::vector<Steps>& lists,
 
 std::vector<BeamState> Rehearsal::rehearsed(const std::vector<BeamState>& performed,
                                             const Deadline& deadline) const {
-  const auto own = static_cast<std::ptrdiff_t>(open_.steps.size());
   std::vector<Steps> lists;
   for (const BeamState& state : performed)
-    lists.emplace_back(state.steps.begin() + own, state.steps.end());
+    if (std::optional<Steps> own = steps_behind(open_.steps, state.steps))
+      lists.push_back(std::move(*own));
   std::vector<BeamState> out;
   for (Extended& e : extend_all(fixed_, lists, context_, deadline))
     if (e.reached && !e.refusal) out.push_back(std::move(e.state));

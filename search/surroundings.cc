@@ -40,20 +40,17 @@ Surroundings surroundings_of(const std::vector<BeamState>& good, size_t most,
                              const BeamContext& context, const std::set<std::string>& seen,
                              const Deadline& deadline) {
   std::set<std::string> asked;
-  std::vector<BeamState> made;
+  std::vector<Steps> lists;
   std::vector<Change> changes;
   for (const BeamState& state : good)
-    for (Neighbour& n : neighbours_of(state.steps, where))
-      if (asked.insert(key_of(n.steps)).second) {
-        made.emplace_back();
-        made.back().steps = std::move(n.steps);
-        changes.push_back(n.change);
-      }
-  std::vector<Steps> lists;
-  for (const BeamState& state : made)
-    lists.emplace_back(state.steps.begin() + static_cast<long>(start.steps.size()),
-                       state.steps.end());
+    for (const Neighbour& n : neighbours_of(state.steps, where))
+      if (asked.insert(key_of(n.steps)).second)
+        if (std::optional<Steps> own = steps_behind(start.steps, n.steps)) {
+          lists.push_back(std::move(*own));
+          changes.push_back(n.change);
+        }
   std::vector<Extended> results = extend_all(start, lists, context, deadline);
+  std::vector<BeamState> made(lists.size());
   Surroundings out;
   out.made = static_cast<int>(made.size());
   StatesOfKinds of_kind(kChanges);

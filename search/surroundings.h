@@ -16,11 +16,12 @@ struct Surroundings {
   std::vector<StepRefusal> refusals;
 };
 
-/// Up to `most` schedules one step away from `good`, all of which begin with the steps of `start`.
-/// Of each kind of change the cheapest by the static cost first; of prefetching, of whose worth the
-/// cost knows nothing, those around the first of `good`. Leaves out the schedules whose text_hash
-/// is in `seen`. Made in parallel; the result depends on the arguments alone unless the
-/// deadline is over first.
+/// Up to `most` schedules one step away from `good`, all of which begin with the steps of `start`:
+/// of good ones that do not (the nest as the user wrote it, where the search begins with cheaper
+/// arithmetic) there are none. Of each kind of change the cheapest by the static cost first; of
+/// prefetching, of whose worth the cost knows nothing, those around the first of `good`. Leaves out
+/// the schedules whose text_hash is in `seen`. Made in parallel; the result depends on the
+/// arguments alone unless the deadline is over first.
 Surroundings surroundings_of(const std::vector<BeamState>& good, size_t most,
                              const BeamState& start, const Neighbourhood& where,
                              const BeamContext& context, const std::set<std::string>& seen,

@@ -132,9 +132,11 @@ std::optional<TuneResult> at_all_rounds(TuningState& run, const Bench& bench, Tu
   run.result.key = entered_context(run, bench);
   Proposals proposals(run);
   Measuring measuring(run, proposals, bench);
-  const Steps found(few.steps.begin() + std::ssize(proposals.start().steps), few.steps.end());
-  if (!found.empty() && !proposals.add_schedule(found)) return std::nullopt;
-  const size_t state = proposals.states().size() - 1;
+  // What does not begin as the search does is the nest as the user wrote it.
+  const std::optional<Steps> found = steps_behind(proposals.start().steps, few.steps);
+  if (found && !found->empty() && !proposals.add_schedule(*found)) return std::nullopt;
+  if (!found && !proposals.untouched()) return std::nullopt;
+  const size_t state = !found ? 1 : found->empty() ? 0 : proposals.states().size() - 1;
   if (measures) find_expected(run, bench, proposals.states()[state].proc);
   if (!measuring.take(state, few.compilation)) return std::nullopt;
   TuneResult out = std::move(run.result);

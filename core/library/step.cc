@@ -1,5 +1,7 @@
 #include "core/library/step.h"
 
+#include <algorithm>
+
 #include "core/base/deadline.h"
 #include "core/primitives/procedures.h"
 
@@ -193,6 +195,13 @@ std::string key_of(const Steps& steps) {
   std::string out;
   for (const std::string& line : lines_of(steps)) out += line + "\n";
   return out;
+}
+
+std::optional<Steps> steps_behind(const Steps& first, const Steps& steps) {
+  const auto same = [](const ScheduleStep& a, const ScheduleStep& b) { return a.op == b.op; };
+  if (steps.size() < first.size() || !std::equal(first.begin(), first.end(), steps.begin(), same))
+    return std::nullopt;
+  return Steps(steps.begin() + std::ssize(first), steps.end());
 }
 
 }  // namespace exotune

@@ -76,4 +76,8 @@ std::vector<std::string> lines_of(const Steps& steps, const std::string& variabl
 /// A text that is equal for equal steps: what tells schedules apart.
 std::string key_of(const Steps& steps);
 
+/// The steps behind `first`, where they begin with the same operators one after the other (for
+/// whatever sizes); nothing: they do not.
+std::optional<Steps> steps_behind(const Steps& first, const Steps& steps);
+
 }  // namespace exotune

@@ -84,6 +84,19 @@ TEST_F(SurroundingsTest, none_comes_twice_and_none_that_was_seen) {
   EXPECT_TRUE(around(1000, seen).states.empty());
 }
 
+// The winner may be the nest as the user wrote it, where the search begins with other steps.
+TEST_F(SurroundingsTest, what_begins_otherwise_has_none) {
+  BeamState written = start_;
+  ASSERT_FALSE(
+      extend(start_, {{"reorder_loops", {Value("j k")}, {}}, {"simplify", {}, {}}}, context_));
+  Neighbourhood where{16, 32, "j", "i"};
+  where.estimates = {{{"simplify", {}, {}}}};
+  ASSERT_FALSE(neighbours_of(written.steps, where).empty());
+  const Surroundings s = surroundings_of({written}, 9, start_, where, context_, {}, {});
+  EXPECT_TRUE(s.states.empty());
+  EXPECT_EQ(s.made, 0);
+}
+
 TEST_F(SurroundingsTest, an_interrupted_one_is_empty) {
   const Surroundings s =
       surroundings_of({good_}, 9, start_, {16, 32, "j", "i"}, context_, {}, Deadline::after(0));

@@ -91,5 +91,16 @@ TEST(Steps, values_are_found_by_the_name_of_the_parameter) {
   EXPECT_TRUE(*value_of(with_value(step, "perfect", true), "perfect")->as<bool>());
 }
 
+TEST(Steps, behind_the_first_ones_are_told_by_their_operators) {
+  const Steps first = {divide("i", 8)}, longer = {divide("i", 4), {"simplify", {}, {}}};
+  const std::optional<Steps> own = steps_behind(first, longer);
+  ASSERT_TRUE(own);
+  ASSERT_EQ(own->size(), 1u);
+  EXPECT_EQ(own->front().op, "simplify");
+  EXPECT_TRUE(steps_behind(first, first)->empty());
+  EXPECT_FALSE(steps_behind(longer, first)) << "shorter";
+  EXPECT_FALSE(steps_behind({{"simplify", {}, {}}}, longer)) << "begins otherwise";
+}
+
 }  // namespace
 }  // namespace exotune
