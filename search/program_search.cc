@@ -478,7 +478,13 @@ class ProgramSearch::Impl {
     add(transpose_operands(start, nest, sizes), "transposed operands", plans, depth);
     if (!request_.target->vector_memory) return;
     const int64_t lanes = lanes_of(start);
-    add(transpose_results(start, nest, sizes, lanes), "transposed results", plans, depth);
+    // What is read of records is turned with what is written: at once, since parts of parts of
+    // parts are not taken apart again.
+    if (const auto results = transpose_results(start, nest, sizes, lanes)) {
+      add(transpose_operands(*results, nest, sizes), "transposed results and operands", plans,
+          depth);
+      add(results, "transposed results", plans, depth);
+    }
     add(transpose_for_sums(start, nest, sizes, lanes), "operands along the sum", plans, depth);
   }
 

@@ -36,12 +36,21 @@ bool is_written(const Outline& o, Sym buffer, const Path& nest) {
   });
 }
 
-// What the access touches of each dimension; the whole of those that cannot be told.
+// Does the range begin before the dimension, or end behind it, as far as both are literal?
+bool goes_beyond(const TouchedRange& range, const ExprPtr& extent) {
+  const std::optional<int64_t> over = as_int(normalize(range.hi - extent));
+  return as_int(range.lo).value_or(0) < 0 || over.value_or(0) > 0;
+}
+
+// What the access touches of each dimension; the whole of those that cannot be told, and of those
+// beyond which only a condition keeps it.
 std::vector<TouchedRange> window_of(const Outline& o, const OutlineAccess& a, const Type& type) {
   std::vector<TouchedRange> out;
-  for (size_t d = 0; d < a.what.idx.size(); ++d)
-    out.push_back(
-        range_of(o, a, a.what.idx[d]).value_or(TouchedRange{int_const(0), type.shape[d]}));
+  for (size_t d = 0; d < a.what.idx.size(); ++d) {
+    const std::optional<TouchedRange> range = range_of(o, a, a.what.idx[d]);
+    const bool inside = range && !goes_beyond(*range, type.shape[d]);
+    out.push_back(inside ? *range : TouchedRange{int_const(0), type.shape[d]});
+  }
   return out;
 }
 
@@ -100,14 +109,19 @@ ValueList view_of(const Schedule& s, const Cursor& nest, Sym buffer, int last,
 }  // namespace
 
 int contiguous_loop(const Outline& o, const Path& nest) {
-  int best = -1;
-  double most = 0;
-  for (const OutlineAccess& a : o.accesses) {
-    if (!a.writes() || !is_prefix(nest, a.what.stmt)) continue;
-    for (const int l : a.loops)
-      if (o.stride(a, l) == 1 && o.trips(a) > most) best = l, most = o.trips(a);
+  // What is allocated inside the nest lies as it likes: it counts where nothing else is written.
+  for (const bool own : {false, true}) {
+    int best = -1;
+    double most = 0;
+    for (const OutlineAccess& a : o.accesses) {
+      if (!a.writes() || !is_prefix(nest, a.what.stmt)) continue;
+      if (!own && !lookup(*o.proc, nest, a.what.buffer)) continue;
+      for (const int l : a.loops)
+        if (o.stride(a, l) == 1 && o.trips(a) > most) best = l, most = o.trips(a);
+    }
+    if (best >= 0) return best;
   }
-  return best;
+  return -1;
 }
 
 namespace {

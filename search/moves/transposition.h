@@ -46,7 +46,8 @@ std::optional<Schedule> transpose_results(const Schedule& s, const Cursor& nest,
                                           const std::map<std::string, int64_t>& sizes,
                                           int64_t lanes, double least_reuse = 4);
 
-/// The loop in which what the nest writes lies side by side, the busiest one; -1: none.
+/// The loop in which what the nest writes lies side by side, the busiest one; -1: none. Of buffers
+/// that are its own only where it writes no other so.
 int contiguous_loop(const Outline& o, const Path& nest);
 
 }  // namespace exotune

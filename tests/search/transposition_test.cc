@@ -64,5 +64,33 @@ TEST(Transposition, leaves_results_that_would_not_gain) {
       << "not one by one";
 }
 
+// Records of points and of their neighbours, of which a condition leaves out those that there are
+// not: what a scalar array of the nest's own lies along is no question.
+TEST(Transposition, turns_records_that_are_read_beside_what_is_written) {
+  const ProcPtr p = parsed(R"(
+@proc
+def springs(x: f32[20, 3], f: f32[20, 3]):
+    for i in seq(0, 20):
+        for d in seq(-2, 3):
+            if i + d >= 0 and i + d < 20:
+                r: f32[3]
+                s: f32 = 1.0
+                for c in seq(0, 3):
+                    r[c] = x[i + d, c] - x[i, c]
+                    s += r[c] * r[c]
+                for c in seq(0, 3):
+                    f[i, c] += s * r[c]
+)");
+  const Cursor nest = Cursor::stmt(p, {{Child::kBody, 0}});
+  const std::optional<Schedule> results = transpose_results({p, {}, false}, nest, {}, 16);
+  ASSERT_TRUE(results);
+  const std::optional<Schedule> both = transpose_operands(*results, nest, {});
+  ASSERT_TRUE(both);
+  const std::string text = str(*both->proc);
+  EXPECT_NE(text.find("x_t : f32[3, 20]"), std::string::npos) << text;
+  EXPECT_NE(text.find("f_t[c, i] += "), std::string::npos) << text;
+  expect_same_result(p, both->proc, text);
+}
+
 }  // namespace
 }  // namespace exotune
