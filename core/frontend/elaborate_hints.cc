@@ -4,6 +4,7 @@
 
 #include "core/frontend/declarations.h"
 #include "core/frontend/elaborate.h"
+#include "core/frontend/foreign_functions.h"
 #include "core/ir/precision.h"
 #include "core/ir/printer.h"
 
@@ -284,8 +285,8 @@ std::string Elaborator::instead_of_several(const SyntaxStmt& s) const {
     if (b.kind != SyntaxStmt::Kind::kAssign && b.kind != SyntaxStmt::Kind::kReduce) return "";
     order.push_back(&b);
   }
-  std::ranges::stable_partition(
-      order, [&](const SyntaxStmt* b) { return !reads(*s.value, b->target->name); });
+  std::stable_partition(order.begin(), order.end(),
+                        [&](const SyntaxStmt* b) { return !reads(*s.value, b->target->name); });
   std::string out;
   for (size_t k = 0; k < order.size(); ++k) {
     const SyntaxStmt& b = *order[k];
