@@ -6,6 +6,7 @@
 
 #include "core/analysis/queries.h"
 #include "core/ir/normal_form.h"
+#include "core/ir/printer.h"
 #include "core/library/operator_rows.h"
 #include "core/library/operator_values.h"
 #include "core/library/twins.h"
