@@ -1,8 +1,12 @@
 #include "core/library/arithmetic.h"
 
 #include <algorithm>
+#include <functional>
+#include <optional>
+#include <vector>
 
 #include "core/ir/functions.h"
+#include "core/ir/precision.h"
 #include "core/library/attempted.h"
 #include "core/library/inspection.h"
 #include "core/library/operator_rows.h"
@@ -305,16 +309,81 @@ ProcPtr lead_with_terms(ProcPtr p) {
   return p;
 }
 
+namespace {
+
+// Reads of elements of narrower integers in a value that only chooses between them and literals.
+std::optional<std::vector<Cursor>> narrow_choices(const Cursor& value, ScalarType type) {
+  const ScalarType narrow = value.expr()->type;
+  const auto is_integer = [](ScalarType t) { return integers_of(t).has_value(); };
+  if (!value.expr()->as<Extern>() || !is_integer(narrow) || !is_integer(type) ||
+      bytes_of(narrow) >= bytes_of(type))
+    return std::nullopt;
+  std::vector<Cursor> out;
+  const std::function<bool(const ExprPtr&, const Path&)> collect = [&](const ExprPtr& e,
+                                                                       const Path& at) {
+    if (e->as<Const>()) return true;
+    if (e->as<Read>()) {
+      out.push_back(Cursor::expr(value.proc(), at));
+      return true;
+    }
+    const Extern* f = e->as<Extern>();
+    if (!f || (f->fn != "select" && f->fn != "fmax" && f->fn != "fmin")) return false;
+    for (size_t k = 0; k < f->args.size(); ++k) {
+      Path child = at;
+      child.push_back({Child::kExpr, static_cast<int>(k)});
+      if (!collect(f->args[k], child)) return false;
+    }
+    return true;
+  };
+  if (!collect(value.expr(), value.path()) || out.empty()) return std::nullopt;
+  return out;
+}
+
+// n = select(x[i], 0, 0, 1)  ->  x_part : i32; x_part = x[i]; n = select(x_part, 0, 0, 1)
+ProcPtr with_wide_choices(ProcPtr p, const Path& path) {
+  const StmtPtr s = stmt_at(*p, path);
+  const Cursor value = Cursor::stmt(p, path).rhs();
+  const Sym target = s->as<Assign>() ? s->as<Assign>()->name : s->as<Reduce>()->name;
+  const std::optional<ScopeEntry> entry = lookup(*p, path, target);
+  const auto reads = entry ? narrow_choices(value, entry->type.scalar) : std::nullopt;
+  if (!reads) throw SchedulingError("convert_ahead: nothing narrower is chosen");
+  std::vector<Where> bound;
+  Cursor statement = Cursor::stmt(p, path);
+  std::vector<ExprPtr> done;
+  for (const Cursor& read : *reads) {
+    const auto known = [&](const ExprPtr& e) { return equal(e, read.expr()); };
+    if (std::any_of(done.begin(), done.end(), known)) continue;
+    done.push_back(read.expr());
+    std::vector<Cursor> same;
+    for (const Cursor& other : *reads)
+      if (equal(other.expr(), read.expr())) same.push_back(forward(p, other));
+    const std::string name = read.expr()->as<Read>()->name.name() + "_wide";
+    p = bind_expr(p, same, name);
+    Path declared = forward(p, statement).path();
+    declared.back().index -= 2;  // the allocation and the assignment stand in front
+    bound.emplace_back(Cursor::stmt(p, declared));
+  }
+  return set_precision(p, bound, entry->type.scalar);
+}
+
+}  // namespace
+
 ProcPtr convert_ahead(ProcPtr p) {
   const ProcPtr before = p;
   // From the last statement on, so that the paths of those before stay.
   std::vector<Path> paths = all_stmt_paths(*p);
-  for (auto path = paths.rbegin(); path != paths.rend(); ++path)
-    if (const Reduce* r = stmt_at(*p, *path)->as<Reduce>())
-      attempted(p, [&](const ProcPtr& q) {
-        return bind_converted(q, Where(Cursor::stmt(q, *path)), r->name.name() + "_part");
-      });
-  if (p == before) throw SchedulingError("convert_ahead: no sum of integers adds another type");
+  for (auto path = paths.rbegin(); path != paths.rend(); ++path) {
+    const StmtPtr s = stmt_at(*p, *path);
+    const bool adds = s->as<Reduce>() != nullptr;
+    if (!adds && !s->as<Assign>()) continue;
+    attempted(p, [&](const ProcPtr& q) { return with_wide_choices(q, *path); }) ||
+        (adds && attempted(p, [&](const ProcPtr& q) {
+           return bind_converted(q, Where(Cursor::stmt(q, *path)),
+                                 s->as<Reduce>()->name.name() + "_part");
+         }));
+  }
+  if (p == before)
+    throw SchedulingError("convert_ahead: nothing of another type is added or chosen");
   return p;
 }
 
@@ -339,7 +408,9 @@ std::vector<Operator> arithmetic_operators() {
        [](const OperatorArgs& a) -> Value { return lead_with_terms(a.proc()); }},
       {"convert_ahead",
        {proc()},
-       "count += select(..)  ->  one : i32; one = select(..); count += one, for sums of integers",
+       "count += select(..)  ->  one : i32; one = select(..); count += one, for sums of integers; "
+       "n = select(x[i], 0, 0, 1) of bytes  ->  x_wide : i32; x_wide = x[i]; n = select(x_wide, "
+       "..)",
        [](const OperatorArgs& a) -> Value { return convert_ahead(a.proc()); }},
   };
 }

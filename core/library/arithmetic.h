@@ -40,9 +40,15 @@ namespace exotune {
 /// count += select(2.0, x[i], 1.0, 0.0)  ->  one : i32; one = select(..); count += one
 ///
 /// Whatever a reduction of integers adds of another type is converted by a statement of its own
-/// (bind_converted): vectors convert, and then add. SchedulingError: there is nothing of the kind.
+/// (bind_converted): vectors convert, and then add.
 ///
-/// Proposed for every program that has such sums, before anything else.
+/// n = select(x[i], 0, 0, 1)  ->  x_wide : i32; x_wide = x[i]; n = select(x_wide, 0, 0, 1)
+///
+/// What integers of a narrower type are chosen from for a wider one (select, fmax, fmin of elements
+/// and literals, nothing computed) is converted first (bind_expr, set_precision): vectors have one
+/// width. SchedulingError: there is nothing of the kind.
+///
+/// Proposed for every program that has such sums and choices, before anything else.
 [[nodiscard]] ProcPtr convert_ahead(ProcPtr p);
 
 }  // namespace exotune

@@ -1,6 +1,8 @@
 // Annotations: where a buffer lives, how precise it is, whether an argument is strided. They keep
 // the meaning over the reals; that callers, callees and memories agree is proved before code is
 // emitted.
+#include <algorithm>
+
 #include "core/cursor/provenance.h"
 #include "core/ir/printer.h"
 #include "core/primitives/calls.h"
@@ -91,6 +93,14 @@ namespace {
 
 bool is_signed(ScalarType t) { return t != ScalarType::kUi8 && t != ScalarType::kUi16; }
 
+// One of the values that are read, and nothing computed of them: in a wider type it is the same.
+bool only_chooses(const ExprPtr& e) {
+  if (e->as<Read>() || e->as<Const>()) return true;
+  const Extern* f = e->as<Extern>();
+  return f && (f->fn == "select" || f->fn == "fmax" || f->fn == "fmin") &&
+         std::all_of(f->args.begin(), f->args.end(), only_chooses);
+}
+
 // Is what stands at `c` given values of `limits` only, and each only taken from there? Arithmetic
 // would wrap around earlier in a narrower type, and later in a wider one.
 bool holds_only(const Cursor& c, const ValueRange& limits) {
@@ -108,7 +118,9 @@ bool holds_only(const Cursor& c, const ValueRange& limits) {
       only = only && given && limits.holds(*given);
     }
     for (const ExprPtr& e : stmt_exprs(*s))
-      if (mentions(e, name) && !(a && e == a->rhs && e->as<Read>())) only = false;
+      if (mentions(e, name) &&
+          !(((a && e == a->rhs) || (r && e == r->rhs && e->as<Extern>())) && only_chooses(e)))
+        only = false;
   });
   return only;
 }

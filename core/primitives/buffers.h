@@ -151,9 +151,10 @@ struct ViewAxis {
 /// for each of `buffers`. Obligation: floating-point values stay what they are over the reals,
 /// integers what they are: a floating-point type may become another one, R anything, and an integer
 /// where no step took it for a real number. Integers that are only assigned to, and read as a whole
-/// right side, may become an integer type that holds every value assigned (a + 128.0 of a byte `a`
-/// is an unsigned byte), an argument's a wider one: what is computed from them is computed in the
-/// type it was. A valid program stays one:
+/// right side or where one of several is chosen (select, fmax, fmin of reads and literals), may
+/// become an integer type that holds every value assigned (a + 128.0 of a byte `a` is an unsigned
+/// byte), an argument's a wider one: what is computed from them is computed in the type it was. A
+/// valid program stays one:
 /// no operator mixes precisions, no call gets another one than it wants. Cursors stay.
 [[nodiscard]] ProcPtr set_precision(ProcPtr p, const Where& buffer, ScalarType precision);
 [[nodiscard]] ProcPtr set_precision(ProcPtr p, const std::vector<Where>& buffers,

@@ -1,4 +1,5 @@
 // Statements: swapping neighbours, passes, and the algebra of writes.
+#include "core/ir/printer.h"
 #include "core/primitives/internal.h"
 #include "core/primitives/operator_rows.h"
 #include "core/primitives/uses.h"

@@ -134,7 +134,9 @@ Block Writer::bytes_to_narrow(Sym k, Sym x, Sym y) {
   const ExprPtr i = iterator(k);
   const double shift = std::array{128.0, 127.0, 1.0}[static_cast<size_t>(c_.pick(3))];
   const ExprPtr shifted = c_.pick(3) ? read(a) + data_const(shift, wide) : read(a) * read(a);
-  const ExprPtr use = c_.pick(3) ? read(s) : read(s) + data_const(1, wide);
+  const ExprPtr chosen = make_expr(
+      Extern{"select", {read(s), data_const(3, wide), read(a), data_const(1, wide)}}, wide);
+  const ExprPtr use = c_.pick(4) ? read(s) : c_.pick(2) ? chosen : read(s) + data_const(1, wide);
   Block body = {scalar(b, ScalarType::kI8),
                 make_assign(b, {}, read_elem(x, {i}, kElement)),
                 scalar(a, wide),

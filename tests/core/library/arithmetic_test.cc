@@ -162,6 +162,27 @@ def f(x: f32[8], n: i32, y: f32):
   EXPECT_THROW((void)convert_ahead(q), SchedulingError);
 }
 
+// Bytes that are compared for words, one of them twice.
+TEST(Arithmetic, what_is_chosen_of_bytes_is_widened_first) {
+  const ProcPtr p = parse(R"(
+def f(x: i8[8], y: i8[8], n: i32, z: i32[8], b: i8[8]):
+    for i in seq(0, 8):
+        n += select(x[i], 0, x[i], select(y[i], 3, 0, 1))
+        z[i] = fmax(x[i], 0)
+        b[i] = fmax(x[i], 0)
+        z[i] = select(x[i] + y[i], 0, 0, 1)
+)");
+  const ProcPtr q = convert_ahead(p);
+  check(*q);
+  const std::string text = body(q);
+  EXPECT_NE(text.find("x_wide : i32"), std::string::npos) << text;
+  EXPECT_NE(text.find("n += select(x_wide, 0, x_wide, select(y_wide, 3, 0, 1))"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("z[i] = fmax(x_wide_1, 0)"), std::string::npos) << text;
+  EXPECT_NE(text.find("b[i] = fmax(x[i], 0)"), std::string::npos) << "of one type: " << text;
+  EXPECT_NE(text.find("select(x[i] + y[i], 0, 0, 1)"), std::string::npos) << "wraps: " << text;
+}
+
 // A literal, and what is made of literals alone, is another number in each type.
 TEST(Arithmetic, literals_of_several_types_are_not_alike) {
   EXPECT_THROW((void)share_operations(parse(R"(

@@ -391,6 +391,29 @@ def g(x: R, y: R, z: R):
                  "real number");
 }
 
+// Nothing is computed where one of several is chosen.
+TEST(Annotations, set_precision_widens_what_is_chosen) {
+  const ProcPtr p = parse_last(R"(
+@proc
+def f(N: size, x: i8[N], y: i32[N], n: i32[1]):
+    for i in seq(0, N):
+        t: i8
+        t = x[i]
+        u: i8
+        u = x[N - 1 - i]
+        y[i] = select(t, 3, select(u, 0, t, 7), fmax(u, -5))
+        n[0] += select(t, u, 0, 1)
+        v: i8
+        v = x[i]
+        y[i] += select(v + v, 0, 0, 1)
+)");
+  const std::vector<Where> both = {"t", "u"};
+  expect_same_meaning(p, set_precision(p, both, ScalarType::kI32), kSmall);
+  expect_same_meaning(p, set_precision(p, both, ScalarType::kI16), kSmall);
+  EXPECT_REFUSED(set_precision(p, "t", ScalarType::kI32), "no valid program");  // and `u` as it was
+  EXPECT_REFUSED(set_precision(p, "v", ScalarType::kI32), "wraps around");
+}
+
 TEST(Annotations, set_precision_narrows_what_holds_no_more) {
   ProcPtr p = parse_last(R"(
 @proc
