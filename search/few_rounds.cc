@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/interp/interp.h"
 #include "search/expected_results.h"
 
 namespace exotune {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/interp/interp.h"
+#include "core/library/inspection.h"
 #include "search/steps/builders.h"
 
 namespace exotune {

@@ -6,6 +6,7 @@
 #include "core/analysis/queries.h"
 #include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
+#include "core/library/inspection.h"
 #include "search/moves/parts.h"
 
 namespace exotune {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/ir/normal_form.h"
 #include "core/ir/printer.h"
 #include "search/moves.h"
 #include "search/moves/following_loop.h"
