@@ -86,6 +86,8 @@ Proposals::Proposals(TuningState& run)
   BeamState untouched = start;
   // What stands in procedures of its own is the nest's all the same; a refusal: there are no calls.
   if (!request_.partial) (void)extend(start, {{"inline_calls", {}, {}}}, context_);
+  // Phases that a loop counts are programs of their own; a refusal: there are none.
+  if (!request_.partial) (void)extend(start, {{"unroll_phases", {}, {}}}, context_);
   // Powers are products, and what is computed alike is computed once; a refusal: there is nothing.
   if (!request_.partial)
     for (const char* cheaper :

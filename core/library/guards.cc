@@ -7,6 +7,7 @@
 
 #include "core/analysis/queries.h"
 #include "core/ir/normal_form.h"
+#include "core/library/attempted.h"
 #include "core/library/inspection.h"
 #include "core/library/operator_rows.h"
 
@@ -229,6 +230,48 @@ ProcPtr cut_at_guards(ProcPtr p, const Where& where) {
   return simplify(p);
 }
 
+namespace {
+
+constexpr int64_t kMostPhases = 4;  // of the usual Runge and Kutta
+constexpr int kMostWritten = 256;   // statements: what is searched part by part, and compiled
+
+// Does it hold loops, and an `if` that asks about its iterator and about nothing that they move?
+bool counts_phases(const For& loop) {
+  const int64_t extent = literal_extent(loop).value_or(0);
+  if (extent < 2 || extent > kMostPhases) return false;
+  bool loops = false, asked = false;
+  int statements = 0;
+  std::vector<Sym> inner;
+  for_each_stmt(loop.body, [&](const StmtPtr& s) {
+    ++statements;
+    loops = loops || s->as<For>();
+    if (const For* f = s->as<For>()) inner.push_back(f->iter);
+  });
+  for_each_stmt(loop.body, [&](const StmtPtr& s) {
+    const If* i = s->as<If>();
+    asked = asked || (i && mentions(i->cond, loop.iter) &&
+                      std::none_of(inner.begin(), inner.end(),
+                                   [&](Sym other) { return mentions(i->cond, other); }));
+  });
+  return loops && asked && extent * statements <= kMostWritten;
+}
+
+}  // namespace
+
+ProcPtr unroll_phases(ProcPtr p) {
+  const ProcPtr before = p;
+  // The last first: what is written out moves what stands behind it, and inner loops are copied.
+  const std::vector<Path> all = all_stmt_paths(*p);
+  for (auto path = all.rbegin(); path != all.rend(); ++path)
+    if (const For* f = stmt_at(*p, *path)->as<For>(); f && counts_phases(*f))
+      attempted(p, [&](const ProcPtr& q) { return unroll_loop(q, at(q, *path)); });
+  if (p == before)
+    throw SchedulingError(
+        "unroll_phases: no loop of two to four iterations around others is asked about", {},
+        "it is for phases that conditions tell apart: if s == 0");
+  return delete_pass(simplify(p));
+}
+
 // --- rows of the operator table ----------------------------------------------------------------
 
 std::vector<Operator> guards_operators() {
@@ -240,6 +283,10 @@ std::vector<Operator> guards_operators() {
        "them "
        "change",
        [](const OperatorArgs& a) -> Value { return cut_at_guards(a.proc(), a.where(1)); }},
+      {"unroll_phases",
+       {proc()},
+       "for s in seq(0, 2): for i: if s == 0: a else: b  ->  for i: a ; for i: b",
+       [](const OperatorArgs& a) -> Value { return unroll_phases(a.proc()); }},
   };
 }
 

@@ -23,4 +23,14 @@ namespace exotune {
 /// Proposed for programs with affine guards, before anything else is done to them.
 [[nodiscard]] ProcPtr cut_at_guards(ProcPtr p, const Where& loop);
 
+/// for s in seq(0, 2): for i: { if s == 0: a; else: b(s) ; c }
+///   ->  for i: { a ; c } ; for i: { b(1) ; c }
+///
+/// Phases of a step (Heun, Runge and Kutta; there and back) that a loop of two to four iterations
+/// around other loops counts, and conditions tell apart: written out (unroll_loop, simplify), as
+/// long as what comes out is no more than 256 statements. SchedulingError: there is no such loop.
+///
+/// Proposed for every program that has such loops, before anything else.
+[[nodiscard]] ProcPtr unroll_phases(ProcPtr p);
+
 }  // namespace exotune

@@ -122,5 +122,50 @@ def even(x: f32[8]):
                SchedulingError);
 }
 
+const char* const kHeun = R"(
+@proc
+def heun(x: f32[8], y: f32[8]):
+    m: f32[8]
+    for t in seq(0, 3):
+        for s in seq(0, 2):
+            for i in seq(0, 8):
+                k: f32 = 0.5 * x[i]
+                if s == 1:
+                    k = 0.25 * m[i]
+                    x[i] += k
+                else:
+                    m[i] = x[i] + k
+                y[i] += k
+)";
+
+TEST(UnrollPhases, writes_out_what_conditions_tell_apart) {
+  const ProcPtr p = parsed(kHeun), q = unroll_phases(p);
+  EXPECT_EQ(result(p, 8, 8), result(q, 8, 8)) << str(*q);
+  EXPECT_EQ(str(*q).find("if"), std::string::npos) << str(*q);
+  EXPECT_EQ(str(*q).find("for s in"), std::string::npos) << str(*q);
+  EXPECT_NE(str(*q).find("for t in seq(0, 3)"), std::string::npos) << "no phases: " << str(*q);
+}
+
+TEST(UnrollPhases, leaves_other_loops) {
+  std::string text = kHeun;
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string out = text;
+    out.replace(out.find(from), from.size(), to);
+    return out;
+  };
+  EXPECT_THROW((void)unroll_phases(parsed(with("seq(0, 2)", "seq(0, 5)"))), SchedulingError);
+  EXPECT_THROW((void)unroll_phases(parsed(with("s == 1", "s < i"))), SchedulingError);
+  EXPECT_THROW((void)unroll_phases(parsed(R"(
+@proc
+def components(x: f32[8, 3]):
+    for i in seq(0, 8):
+        for c in seq(0, 3):
+            if c == 1:
+                x[i, c] -= 9.81
+)")),
+               SchedulingError)
+      << "no loops inside";
+}
+
 }  // namespace
 }  // namespace exotune
