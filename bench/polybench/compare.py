@@ -8,7 +8,8 @@ Compilers get the C of the unscheduled procedure at these sizes, with -O3 -march
 gcc, clang, clang with Polly. Libraries are those with a call in libraries/calls.toml, held to the
 target's instructions and to one thread. The tuned C is compiled as its own first lines say. All run in
 one process, in turn, on equal inputs (values around 1, diagonals heavy), what is written copied anew before each
-call; calls too short for a clock are timed together, one on each of several copies of the data. Rounds
+call; calls too short for a clock are timed together, one on each of several copies of the data. A first call, in
+which a kernel's or a library's own memory is faulted in, counts only where it is dear. Rounds
 go through the places where arrays begin (PLACES): a store some multiple of 4096 bytes behind a load
 delays it, and one place may favour anybody. The least time at each place counts. What a library leaves
 is compared with what the plain loops leave; of the tuned C the tuner has done that. A schedule by hand,
