@@ -46,7 +46,7 @@ std::vector<StripBlock> blocks_of_strips(int64_t registers, int64_t lanes) {
 
 // Strips of a vector that a register tile of a low block has: with as many rows as registers are
 // left for, fewer loads than products.
-constexpr int64_t kStripsOfTile = 3;
+constexpr int64_t kStripsOfATile = 3;
 
 }  // namespace
 
@@ -94,7 +94,7 @@ bool TriangleCuts::each_of_strips(const Schedule& s, const Path& nest,
                                   const std::map<std::string, int64_t>& sizes,
                                   const Take& take) const {
   const auto lowest =
-      triangle_of_strips(s, nest, sizes, {lanes_, lanes_, kStripsOfTile}, near_bytes_);
+      triangle_of_strips(s, nest, sizes, {lanes_, lanes_, kStripsOfATile}, near_bytes_);
   if (lowest && !take(*lowest, "triangle of tiles of strips")) return false;
   for (const StripBlock& b : blocks_of_strips(registers_of(target_), lanes_)) {
     const auto cut =

@@ -183,7 +183,7 @@ bool several_at_once(Schedule& s, const std::string& strips, int64_t count) {
 
 std::optional<Schedule> triangle_of_strips(const Schedule& s, const Path& band,
                                            const std::map<std::string, int64_t>& sizes,
-                                           const StripsOfTriangle& strips, int64_t near_bytes,
+                                           const StripShape& strips, int64_t near_bytes,
                                            double least_reuse) {
   const std::optional<FollowingLoop> pair =
       following_loop(*s.proc, band, band_depth(*s.proc, band));
@@ -208,7 +208,7 @@ std::optional<Schedule> triangle_of_strips(const Schedule& s, const Path& band,
   // What is no whole number of strips, in the rows left over, stays as it is.
   for (const int l : of_sums)
     divide_into_strips(*out, o.loops[static_cast<size_t>(l)].path, strips.width,
-                       strips.strips_of_tile > 1);
+                       strips.per_tile > 1);
   // (224 - 16 * ib) / 16 is 14 - ib: what is asked about it later costs no solver.
   if (apply(*out, "simplify", {})) return std::nullopt;
   double bytes = 0;
@@ -222,8 +222,7 @@ std::optional<Schedule> triangle_of_strips(const Schedule& s, const Path& band,
     if (apply(*out, "stage_view", strips_of(*out, place, read, strips.width))) return std::nullopt;
     place.back().index += 2;  // its allocation and its loops
   }
-  if (strips.strips_of_tile > 1 &&
-      !several_at_once(*out, columns.name() + "o", strips.strips_of_tile))
+  if (strips.per_tile > 1 && !several_at_once(*out, columns.name() + "o", strips.per_tile))
     return std::nullopt;
   return out;
 }

@@ -57,17 +57,17 @@ std::optional<StripOfTriangle> triangle_in_strips(const Schedule& s, const Path&
 /// the columns, and takes `near_bytes` at most, is read where it lies, a strip of it at a time.
 /// Nothing: there is no such operand, or a step was refused.
 ///
-/// `strips_of_tile` > 1: a rectangle goes as many strips at a time, and what is left of them one by
+/// `per_tile` > 1: a rectangle goes as many strips at a time, and what is left of them one by
 /// one: blocks may be as low as a strip is wide, which is what a square computes for nothing.
 ///     for jb: for i: for j in seq(0, 24): ..   ;   for i: for jo: for j in seq(0, 8): ..
-struct StripsOfTriangle {
-  int64_t block = 0;           // rows
-  int64_t width = 0;           // elements of a strip
-  int64_t strips_of_tile = 1;  // those of a rectangle that are summed at once
+struct StripShape {
+  int64_t block = 0;     // rows
+  int64_t width = 0;     // elements of a strip
+  int64_t per_tile = 1;  // those of a rectangle that are summed at once
 };
 std::optional<Schedule> triangle_of_strips(const Schedule& s, const Path& band,
                                            const std::map<std::string, int64_t>& sizes,
-                                           const StripsOfTriangle& strips, int64_t near_bytes = 0,
+                                           const StripShape& strips, int64_t near_bytes = 0,
                                            double least_reuse = 16);
 
 /// Is the loop that follows another one of the sum, and of no index of what is written? Then
