@@ -84,15 +84,13 @@ Proposals::Proposals(TuningState& run)
     if (const auto refusal = extend(start, fixing_steps(*from, request_.sizes), context_))
       run_.count(*refusal);
   BeamState untouched = start;
-  // What stands in procedures of its own is the nest's all the same; a refusal: there are no calls.
-  if (!request_.partial) (void)extend(start, {{"inline_calls", {}, {}}}, context_);
-  // Phases that a loop counts are programs of their own; a refusal: there are none.
-  if (!request_.partial) (void)extend(start, {{"unroll_phases", {}, {}}}, context_);
-  // Powers are products, and what is computed alike is computed once; a refusal: there is nothing.
+  // What stands in procedures of its own is the nest's all the same, phases that a loop counts are
+  // programs of their own, powers are products, and what is computed alike is computed once; a
+  // refusal: there is nothing of the kind.
   if (!request_.partial)
-    for (const char* cheaper :
-         {"powers_as_products", "share_operations", "lead_with_terms", "convert_ahead"})
-      (void)extend(start, {{cheaper, {}, {}}}, context_);
+    for (const char* first : {"inline_calls", "unroll_phases", "powers_as_products",
+                              "share_operations", "lead_with_terms", "convert_ahead"})
+      (void)extend(start, {{first, {}, {}}}, context_);
   // Sums are sums however they are spelled; a refusal: there are no others.
   (void)extend(start, {{"fold_updates", {}, {}}}, context_);
   if (!request_.partial && request_.kernel.ahead.empty()) {

@@ -65,9 +65,10 @@ SyntaxExpr parse_name(TokenStream& t) {
       if (!t.accept(",")) break;
     }
     if (t.at("for"))
-      throw InputError(t.where(), "a call takes no loop",
-                       "a sum over a loop is written out: a variable that is set in front, and "
-                       "`for j in seq(0, N):` around what adds to it");
+      throw InputError(
+          t.where(), "a call takes no loop",
+          "a sum or a maximum over a loop is written out: a variable that is set in front, and "
+          "`for j in seq(0, N):` around what adds to it");
     t.expect(")", "after the arguments");
     return finished(std::move(e));
   }
