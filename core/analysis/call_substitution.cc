@@ -77,6 +77,14 @@ std::optional<Location> CallSubstitution::locate(Sym formal,
   return std::nullopt;
 }
 
+std::optional<Sym> CallSubstitution::buffer_of(Sym formal) const {
+  const Pair* p = find(formal);
+  EXO_CHECK(p != nullptr);
+  if (const Read* r = p->arg->as<Read>(); r && is_data(p->arg->type)) return r->name;
+  if (const WindowExpr* w = p->arg->as<WindowExpr>()) return w->name;
+  return std::nullopt;
+}
+
 ExprPtr CallSubstitution::value_of(Sym formal) const {
   const Pair* p = find(formal);
   return p ? p->arg : nullptr;

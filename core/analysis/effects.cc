@@ -43,7 +43,9 @@ Access::Kind kind_of(ReduceOp op) {
 // under both must not be taken for accesses of one iteration.
 class Collector {
  public:
-  Collector(Scope scope, Path path) : scope_(std::move(scope)), path_(std::move(path)) {}
+  // `only`: see effects_of.
+  Collector(Scope scope, Path path, std::optional<Sym> only = {})
+      : scope_(std::move(scope)), path_(std::move(path)), only_(only) {}
 
   // Names and locals bound inside end with the block.
   void block(const Block& b, size_t first, size_t n) {
@@ -127,14 +129,17 @@ class Collector {
   void store(Sym name, const std::vector<ExprPtr>& idx, const ExprPtr& rhs, Access::Kind kind) {
     for (const ExprPtr& e : idx) reads(e);
     reads(rhs);
-    access(kind, name, idx);
+    if (asked_for(name)) access(kind, name, idx);
   }
+
+  // Of a buffer or a window of it.
+  bool asked_for(Sym name) const { return !only_ || scope_.root_of(name) == *only_; }
 
   // Every element and config field that the value of `e` depends on.
   void reads(const ExprPtr& e) {
     if (const Read* r = e->as<Read>()) {
       for (const ExprPtr& i : r->idx) reads(i);
-      if (is_data(e->type)) access(Access::Kind::kRead, r->name, r->idx);
+      if (is_data(e->type) && asked_for(r->name)) access(Access::Kind::kRead, r->name, r->idx);
       return;
     }
     if (const ReadConfig* r = e->as<ReadConfig>()) {
@@ -155,6 +160,7 @@ class Collector {
   // One access that stands for all elements, with a loop of its own for each interval: exact for
   // the affine windows of the language, and as small as an access to one element.
   void whole(const WindowExpr& w) {
+    if (!asked_for(w.name)) return;
     const size_t vars = vars_.size();
     std::vector<ExprPtr> idx;
     for (const WindowAccess& a : w.access) {
@@ -246,6 +252,9 @@ class Collector {
     const int base = out_.loops;
     out_.loops += callee->loops;
     for (const Effect& e : callee->memory) {
+      if (const std::optional<Sym> name = substitution.buffer_of(e.access.buffer);
+          name && !asked_for(*name))
+        continue;
       const size_t vars = vars_.size(), conditions = conditions_.size();
       for (size_t k = 0; k < e.access.vars.size(); ++k) {
         const RangedVar& v = e.access.vars[k];
@@ -287,6 +296,7 @@ class Collector {
     size_t loops, conditions;
   };
   std::vector<Local> locals_;
+  const std::optional<Sym> only_;
   Effects out_;
 };
 
@@ -393,15 +403,16 @@ std::shared_ptr<const Effects> effects_of_callee(const ProcPtr& callee) {
   return made;
 }
 
-Effects effects_of(const Scope& scope, const Block& block, const Path& first, int n) {
-  Collector collector(scope, stmt_part(first));
+Effects effects_of(const Scope& scope, const Block& block, const Path& first, int n,
+                   std::optional<Sym> only) {
+  Collector collector(scope, stmt_part(first), only);
   collector.block(block, static_cast<size_t>(stmt_part(first).back().index),
                   static_cast<size_t>(n));
   return collector.take();
 }
 
-std::vector<Access> accesses_of(const Proc& p, const Path& first, int n) {
-  Effects all = effects_of(Scope(p, first), block_at(p, first), first, n);
+std::vector<Access> accesses_of(const Proc& p, const Path& first, int n, std::optional<Sym> only) {
+  Effects all = effects_of(Scope(p, first), block_at(p, first), first, n, only);
   std::vector<Access> out;
   for (Effect& e : all.memory)
     if (!e.local) out.push_back(std::move(e.access));

@@ -36,9 +36,11 @@ struct Effects {
   std::vector<ConfigFieldName> written() const;
 };
 
-/// Of the `n` statements at `first`. `scope` is what is visible there. Cost: linear in the block
-/// and in what its callees do; the summaries of callees are kept.
-Effects effects_of(const Scope& scope, const Block& block, const Path& first, int n);
+/// Of the `n` statements at `first`. `scope` is what is visible there. With `only`, of memory what
+/// is done to that buffer alone. Cost: linear in the block and in what its callees do; the
+/// summaries of callees are kept.
+Effects effects_of(const Scope& scope, const Block& block, const Path& first, int n,
+                   std::optional<Sym> only = {});
 /// Of a callee's body in terms of its formals; remembered while the callee lives. Loop variables
 /// are private to the summary.
 std::shared_ptr<const Effects> effects_of_callee(const ProcPtr& callee);
@@ -51,6 +53,8 @@ class CallSubstitution {
   /// The caller's name and index for element `idx` of a data formal; nothing when the argument is a
   /// value (then `value_of` has it).
   std::optional<Location> locate(Sym formal, const std::vector<ExprPtr>& idx) const;
+  /// The caller's name alone.
+  std::optional<Sym> buffer_of(Sym formal) const;
   ExprPtr value_of(Sym formal) const;
   /// As apply; an expression that is a data formal and no more becomes what is passed for it.
   ExprPtr apply_to_value(const ExprPtr& e) const;

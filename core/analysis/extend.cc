@@ -123,12 +123,12 @@ Answer runs_unseen(const Proc& p, const Path& at, const Block& statements,
     EXO_CHECK(!alloc.empty());
     const Path first = sibling(alloc, 1);
     const int n = static_cast<int>(block_at(p, first).size()) - first.back().index;
-    const std::vector<Access> all = accesses_of(p, first, n);
+    const std::vector<Access> all = accesses_of(p, first, n, buffer);
     for (const Access& w : all) {
-      if (w.buffer != buffer || !is_writing(w.kind) || !is_prefix(at, w.stmt)) continue;
+      if (!is_writing(w.kind) || !is_prefix(at, w.stmt)) continue;
       const Access written_more = further(w);
       for (const Access& r : all) {
-        if (r.buffer != buffer || !is_reading(r.kind)) continue;
+        if (!is_reading(r.kind)) continue;
         if (Answer a = never_meet(p, first, written_more, instance_of(r, nullptr)); !a) {
           a.why = LazyText([buffer] {
             return "what the further iterations write of " + buffer.name() + " may be read";

@@ -130,8 +130,10 @@ struct Access {
 };
 /// Every element access of the `n` statements at `first`, in program order (reads of a statement
 /// before its write), calls seen through their bodies, without buffers allocated inside. A read of
-/// a config field that the block writes is replaced by an unknown variable.
-std::vector<Access> accesses_of(const Proc& p, const Path& first, int n);
+/// a config field that the block writes is replaced by an unknown variable. With `only`, those of
+/// that buffer.
+std::vector<Access> accesses_of(const Proc& p, const Path& first, int n,
+                                std::optional<Sym> only = {});
 
 // --- whole programs ---------------------------------------------------------------------------
 /// All that must hold of a proc before it is accepted or emitted: types, bounds of every access,

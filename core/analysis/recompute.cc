@@ -71,8 +71,7 @@ Answer writes_one_value(const Proc& p, const Path& loop, Sym buffer,
     return "an element of " + buffer.name() + " may be computed again with another value";
   }));
   std::vector<std::pair<Access, ExprPtr>> writes;
-  for (Access& a : accesses_of(p, loop, 1)) {
-    if (a.buffer != buffer) continue;
+  for (Access& a : accesses_of(p, loop, 1, buffer)) {
     const Assign* s = stmt_at(p, a.stmt)->as<Assign>();
     if (a.kind != Access::Kind::kWrite || !s || s->name != buffer) return no;
     writes.emplace_back(std::move(a), s->rhs);

@@ -169,7 +169,7 @@ size_t scope_depth(const Proc& p, const Path& at, Sym root) {
 bool exposed_in(const Proc& p, const Path& first, int n, Sym root) {
   if (n <= 0) return false;
   Place place(p, first);
-  const Effects e = effects_of(place.scope(), block_at(p, first), first, n);
+  const Effects e = effects_of(place.scope(), block_at(p, first), first, n, root);
   place.problem().set_havoc(e.written());
   return reads_earlier_value(place.problem(), e, root);
 }
@@ -263,12 +263,10 @@ bool alloc_is_apart_by(const Proc& p, const Path& alloc, const Path& loop) {
   Path first = alloc_path;
   first.back().index = static_cast<int>(from);
   const int n = static_cast<int>(to - from);
-  const Place place(p, first);
-  const Effects e = effects_of(place.scope(), block, first, n);
+  const Effects e = effects_of(Scope(p, first), block, first, n, allocation->name);
   for (size_t d = 0; d < allocation->type.shape.size(); ++d) {
     std::optional<Affine> own;  // what all accesses have in this dimension
     const bool apart = std::ranges::all_of(e.memory, [&](const Effect& effect) {
-      if (effect.access.buffer != allocation->name) return true;
       const std::optional<Affine> index = affine(effect.access.idx[d]);
       if (!index || index->terms.size() != 1 || index->coeff_of(around->iter) == 0) return false;
       if (!own) own = index;

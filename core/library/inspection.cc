@@ -160,8 +160,7 @@ std::optional<Rectangle> touched(const ProcPtr& p, const Cursor& block, Sym buff
                                  const std::function<bool(const Access&)>& which) {
   std::optional<Rectangle> out;
   int n = block.length();
-  for (const Access& a : accesses_of(*p, block.path(), n)) {
-    if (a.buffer != buffer) continue;
+  for (const Access& a : accesses_of(*p, block.path(), n, buffer)) {
     if (which && !which(a)) continue;
     if (how == Touch::kReads && a.kind == Access::Kind::kWrite) continue;
     if (how == Touch::kWrites && a.kind == Access::Kind::kRead) continue;

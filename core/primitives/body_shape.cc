@@ -1,6 +1,6 @@
 // Shapes of statements: what is equal for all that could unify.
 #include <bit>
-#include <unordered_map>
+#include <vector>
 
 #include "core/base/hashing.h"
 #include "core/primitives/unify.h"
@@ -69,14 +69,16 @@ uint64_t compute_shape(const Stmt& s) {
 
 }  // namespace
 
+// Every instruction of a target is tried on a statement: a look-up is most of what a failing
+// attempt costs, so that two statements of one slot displace each other instead of sharing a chain.
 uint64_t shape_hash(const StmtPtr& s) {
-  constexpr size_t kMaxEntries = 1 << 16;
-  thread_local std::unordered_map<uint64_t, uint64_t> cache;
-  auto it = cache.find(s->hash);
-  if (it != cache.end()) return it->second;
-  uint64_t h = compute_shape(*s);
-  if (cache.size() >= kMaxEntries) cache.clear();
-  cache.emplace(s->hash, h);
-  return h;
+  struct Entry {
+    uint64_t hash = 0, shape = 0;
+  };
+  constexpr size_t kEntries = 1 << 12;  // 64 KiB: an L2 holds it, and all bodies of a target
+  thread_local std::vector<Entry> cache(kEntries);
+  Entry& e = cache[hash_mix(s->hash) % kEntries];
+  if (e.hash != s->hash || e.shape == 0) e = {s->hash, compute_shape(*s)};
+  return e.shape;
 }
 }  // namespace exotune::internal

@@ -19,8 +19,7 @@ class FoldCheck {
       : p_(p), dim_(dim), size_(int_const(size)) {
     first_ = sibling(s.path(), 1);
     int n = static_cast<int>(rest_of_block(p, s.path()).size());
-    for (Access& a : accesses_of(p, first_, n))
-      if (a.buffer == s.alloc->name) accesses_.push_back(std::move(a));
+    accesses_ = accesses_of(p, first_, n, s.alloc->name);
   }
 
   void run() const {

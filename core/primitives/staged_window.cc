@@ -71,8 +71,8 @@ StagedWindow::StagedWindow(const ProcPtr& p, const Cursor& block, const std::str
             "the window's size `" + str(size) + "` is not proved positive");
   // What is proved to lie outside is none of the stage's business; the rest has to be proved
   // inside, access by access, when it is rewritten.
-  for (const Access& a : accesses_of(p_, first_, n_))
-    if (a.buffer == root_ && !provably_outside(a)) accesses_.push_back(a);
+  for (Access& a : accesses_of(p_, first_, n_, root_))
+    if (!provably_outside(a)) accesses_.push_back(std::move(a));
   if (accesses_.empty())
     refuse(kStageMem, "the block does not use that part of `" + root_.name() + "`");
 }

@@ -227,8 +227,8 @@ ProcPtr stage_view(ProcPtr p, const Where& where, const std::string& name,
   const int n = block.length();
   View view(p, first, axes, element, condition);
   // The view is filled once, before the block: what the block wrote it would not see.
-  for (const Access& a : accesses_of(*p, first, n))
-    if (a.buffer == view.root() && a.kind != Access::Kind::kRead)
+  for (const Access& a : accesses_of(*p, first, n, view.root()))
+    if (a.kind != Access::Kind::kRead)
       refuse(kView, "the block writes `" + view.root().name() + "`");
   const Block& all = block_at(*p, first);
   Block staged(all.begin() + first.back().index, all.begin() + first.back().index + n);
