@@ -159,6 +159,9 @@ std::optional<ScalarType> Checker::operands(const BinOp& n, const SourceLocation
     const ScalarType wide = common_type(*a, *b);
     const WrittenCasts casts(p_);
     const ExprPtr narrow = casts.written(wide == *a ? n.rhs : n.lhs);
+    // Integers are computed in the wide type: there they neither wrap nor refuse a fraction.
+    const bool by_parts = !is_float(wide == *a ? *b : *a);
+    const ExprPtr widened = by_parts ? reads_as(wide, narrow) : as_type(wide, narrow);
     std::string hint = all_in_one_type(make_expr(n, wide, where));
     if (hint.empty())
       hint = is_half(wide)
@@ -166,7 +169,7 @@ std::optional<ScalarType> Checker::operands(const BinOp& n, const SourceLocation
                        str(bin_op(n.op, as_type(ScalarType::kF32, casts.written(n.lhs)),
                                   as_type(ScalarType::kF32, casts.written(n.rhs)))) +
                        "`: a product in `" + name_of(wide) + "` would be rounded, or infinite, soon"
-                 : "write `" + str(as_type(wide, narrow)) + "` for `" + str(narrow) +
+                 : "write `" + str(widened) + "` for `" + str(narrow) +
                        "`, or assign it to a scalar of that type";
     fail(where,
          std::string("mixed precisions in one operator: ") + name_of(*a) + " and " + name_of(*b),

@@ -21,13 +21,6 @@ Range whole(ScalarType t) {
   return {range.first, range.second};
 }
 
-bool divides(const ExprPtr& e) {
-  const auto* b = e->as<BinOp>();
-  if (b && b->op == BinOpKind::kDiv) return true;
-  const std::vector<ExprPtr> children = expr_children(*e);
-  return std::any_of(children.begin(), children.end(), divides);
-}
-
 // One walk over a proc in the order of its text. What a cast puts in front of its statement
 // (`x_i16 = x[i]`) has the range of what it was made of.
 class NarrowArithmetic {
@@ -68,7 +61,7 @@ class NarrowArithmetic {
     const std::string from = name_of(value->type), to = name_of(wide);
     const ExprPtr written = WrittenCasts(proc_).written(value);
     // A quotient of integers is cut to one, of floats it is not.
-    const ScalarType exact = is_float(wide) && divides(written) ? ScalarType::kI32 : wide;
+    const ScalarType exact = is_float(wide) && has_quotient(written) ? ScalarType::kI32 : wide;
     const ExprPtr parts = integers_as(exact, written);
     const ExprPtr cast = exact == wide ? parts : make_expr(Cast{parts}, wide, parts->where);
     said.push_back(Diagnostic{value->where.known() ? value->where : where,

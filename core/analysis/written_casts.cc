@@ -71,11 +71,6 @@ namespace {
 
 bool computes(const ExprPtr& e) { return e->as<BinOp>() || e->as<USub>() || e->as<Extern>(); }
 
-bool has_quotient(const ExprPtr& e) {
-  if (const BinOp* n = e->as<BinOp>(); n && n->op == BinOpKind::kDiv) return true;
-  return computes(e) && std::ranges::any_of(expr_children(*e), has_quotient);
-}
-
 void collect_types(const ExprPtr& e, std::vector<ScalarType>& into) {
   if (computes(e)) {
     for (const ExprPtr& c : expr_children(*e)) collect_types(c, into);
@@ -85,6 +80,11 @@ void collect_types(const ExprPtr& e, std::vector<ScalarType>& into) {
 }
 
 }  // namespace
+
+bool has_quotient(const ExprPtr& e) {
+  if (const BinOp* n = e->as<BinOp>(); n && n->op == BinOpKind::kDiv) return true;
+  return computes(e) && std::ranges::any_of(expr_children(*e), has_quotient);
+}
 
 std::vector<ScalarType> types_read(const ExprPtr& e) {
   std::vector<ScalarType> out;

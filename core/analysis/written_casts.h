@@ -28,6 +28,8 @@ ExprPtr as_type(ScalarType type, const ExprPtr& e);
 /// A value with all that is read of integers as `type`, which holds them: `x[i] * i16(y[i])`
 /// becomes `i32(x[i]) * i32(y[i])`. Of what WrittenCasts made.
 ExprPtr integers_as(ScalarType type, const ExprPtr& e);
+/// Is a quotient computed in it?
+bool has_quotient(const ExprPtr& e);
 /// The types of what a value reads, one by one; R, which is not decided, is none. Of what
 /// WrittenCasts made, as the next.
 std::vector<ScalarType> types_read(const ExprPtr& e);

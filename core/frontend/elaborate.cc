@@ -90,7 +90,15 @@ void Elaborator::unknown(const SyntaxExpr& e) const {
   const auto no_literal = kNoLiterals.find(e.name);
   throw InputError(
       e.where, "nothing here is named " + quoted(e.name),
-      no_literal != kNoLiterals.end() ? no_literal->second : did_you_mean(e.name, visible_names()));
+      no_literal != kNoLiterals.end() ? no_literal->second : instead_of_unknown(e.name));
+}
+
+std::string Elaborator::instead_of_unknown(const std::string& name) const {
+  const auto ended = ended_.find(name);
+  if (ended == ended_.end()) return did_you_mean(name, visible_names());
+  return "the " + quoted(name) + " of line " + std::to_string(ended->second.where.line) +
+         " ends with its block: write " + quoted(name + ": " + name_of(ended->second.scalar)) +
+         " in front of what that block belongs to, and assign in it";
 }
 
 void Elaborator::data_in_control(const SyntaxExpr& e, const Entry& entry) const {

@@ -79,12 +79,19 @@ class Elaborator {
     bool iterates = false;  // of a loop
     ExprPtr end = nullptr;  // of that loop
     bool allocated = false;
+    SourceLocation where = {};  // of its allocation
+  };
+  struct Ended {
+    ScalarType scalar;
+    SourceLocation where;
   };
   const Entry* lookup(const std::string& name) const;
   /// The entry of a data name, or the error that says what it is instead; `use` ends that message.
   const Entry& data_entry(const SyntaxExpr& e, const char* use);
   [[noreturn]] void unknown(const SyntaxExpr& e) const;
   std::vector<std::string> visible_names() const;
+  /// A name like it, or what is to be done where a block that has ended declared it; "": nothing.
+  std::string instead_of_unknown(const std::string& name) const;
   /// The rule that users break first, with its reason: data never decides what runs.
   [[noreturn]] void data_in_control(const SyntaxExpr& e, const Entry& entry) const;
 
@@ -181,6 +188,10 @@ class Elaborator {
   /// `e` with what it reads of another type as `type`: `s[0] + i32(x[i])`. R, which is not decided,
   /// stays.
   SyntaxExpr in_type(const SyntaxExpr& e, ScalarType type) const;
+  /// A quotient of integers by a literal that is written as a real number.
+  void refuse_cut_by_real(const SyntaxExpr& e, ScalarType lhs, ScalarType rhs) const;
+  /// The hint for `a if c else b` whose condition is of control.
+  std::string decided_by_statement(const SyntaxExpr& choice) const;
   /// C computes sums and products of narrow integers in an int: in_type of these, and their type.
   SyntaxExpr in_an_int(const SyntaxExpr& e, ScalarType& type) const;
   /// A size, an index or an expression of them, and none of literals alone.
@@ -191,6 +202,7 @@ class Elaborator {
   static void refuse_running_extreme(const SyntaxStmt& s);
   /// `x = y` of tensors, `x = 0.0` of one: says the loop that it is.
   void refuse_whole_tensor(const SyntaxStmt& s, const Entry& entry) const;
+  void refuse_part_of_tensor(const SyntaxStmt& s, const Entry& entry);
   StmtPtr loop(const SyntaxStmt& s);
   /// `seq(a, b, step)` does not exist: says what to write instead.
   [[noreturn]] void stepped(const SyntaxExpr& iter, const SyntaxExpr& range);
@@ -212,6 +224,8 @@ class Elaborator {
   Place place_ = Place::kOther;
   const SyntaxExpr* value_ = nullptr;         // all of what is assigned; for hints
   const SyntaxStmt* branch_ = nullptr;        // whose condition is read
+  const SyntaxStmt* declares_ = nullptr;      // the allocation whose value is read
+  std::map<std::string, Ended> ended_;        // what blocks that have ended allocated
   const SyntaxExpr* all_of_place_ = nullptr;  // what is read there
   ScalarType wanted_ = ScalarType::kF32;      // of the place that a value goes to; for hints
   Block* in_front_ = nullptr;  // casts of data put their scalars here; null outside of statements

@@ -1,4 +1,6 @@
 // Expressions of data: their precision, and what reads and computes them.
+#include <cmath>
+
 #include "core/frontend/declarations.h"
 #include "core/frontend/elaborate.h"
 #include "core/frontend/foreign_functions.h"
@@ -314,6 +316,7 @@ ExprPtr Elaborator::data_binary(const SyntaxExpr& e) {
   if (e.op == BinOpKind::kMod) remainder_of_data(e);
   ExprPtr lhs = data(e.children[0]);
   ExprPtr rhs = data(e.children[1]);
+  if (e.op == BinOpKind::kDiv) refuse_cut_by_real(e, lhs->type, rhs->type);
   unify(lhs, rhs);
   ScalarType type = lhs->type == ScalarType::kR ? rhs->type : lhs->type;
   return make_expr(BinOp{e.op, lhs, rhs}, type, e.where);
@@ -325,6 +328,30 @@ void Elaborator::refuse_control_as_data(const SyntaxExpr& e) {
   throw InputError(
       e.where, quoted(written(e)) + " is a control value (index) and cannot be used as data",
       "write " + quoted(name_of(wanted_) + ("(" + written(e) + ")")) + ", or another precision");
+}
+
+// `n[k] / 64.0`: to cut it would be what `64` asks for, and nobody who writes a point means that.
+// Stored in an integer it is cut in either case.
+void Elaborator::refuse_cut_by_real(const SyntaxExpr& e, ScalarType lhs, ScalarType rhs) const {
+  if (!is_float(wanted_)) return;
+  for (const int side : {0, 1}) {
+    const SyntaxExpr& literal = e.children[static_cast<size_t>(side)];
+    const ScalarType other = side == 0 ? rhs : lhs;
+    if (literal.kind != Kind::kFloat || !is_data(other) || !integers_of(other)) continue;
+    SyntaxExpr exact = e, cut = e;
+    for (SyntaxExpr& c : exact.children) c = in_type(c, wanted_);
+    SyntaxExpr& whole = cut.children[static_cast<size_t>(side)];
+    std::string hint = "write " + quoted(written(exact));
+    if (literal.number == std::trunc(literal.number)) {
+      whole.kind = Kind::kInt;
+      whole.integer = static_cast<int64_t>(literal.number);
+      hint += ", or " + quoted(written(cut)) + " for the whole quotient";
+    }
+    throw InputError(e.where,
+                     quoted(written(e)) + " divides integers (" + name_of(other) +
+                         "), and their quotient is cut toward zero",
+                     hint);
+  }
 }
 
 // Quotients of integers are cut toward zero, which makes the rest; between reals it is a function.

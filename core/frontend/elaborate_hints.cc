@@ -451,6 +451,19 @@ std::string Elaborator::select_of(const SyntaxExpr& e) const {
   return choice(e.children[0], select_of(e.children[1]), select_of(e.children[2]));
 }
 
+// What a branch declares would end with it.
+std::string Elaborator::decided_by_statement(const SyntaxExpr& choice) const {
+  std::string in_front, assigned;
+  if (declares_ && declares_->value && &*declares_->value == &choice) {
+    const std::string& name = declares_->target->name;
+    in_front = quoted(name + ": " + name_of(wanted_)) + ", then ";
+    assigned = name + " = ";
+  }
+  return "sizes and indices decide by a statement: write " + in_front + "`if " +
+         written(choice.children[0]) + ":` with " + quoted(assigned + written(choice.children[1])) +
+         ", and `else:` with " + quoted(assigned + written(choice.children[2]));
+}
+
 void Elaborator::refuse_choice(const SyntaxExpr& e) const {
   const SyntaxExpr& condition = e.children[0];
   std::string hint =
@@ -458,8 +471,7 @@ void Elaborator::refuse_choice(const SyntaxExpr& e) const {
   if (const std::string text = select_of(e); !text.empty())
     hint = "write " + quoted(in_one_type(text)) + ": " + kSelectIs;
   else if (!common_type_of(condition))
-    hint = "sizes and indices decide by a statement: write `if " + written(condition) + ":` with " +
-           quoted(written(e.children[1])) + ", and `else:` with " + quoted(written(e.children[2]));
+    hint = decided_by_statement(e);
   throw InputError(e.where, "there is no `c if a else d`", hint);
 }
 

@@ -123,6 +123,9 @@ Block Elaborator::block(const std::vector<SyntaxStmt>& stmts) {
   size_t mark = scope_.size();
   Block out;
   for (const SyntaxStmt& s : stmts) statement(s, out);
+  for (size_t k = mark; k < scope_.size(); ++k)
+    if (scope_[k].allocated)
+      ended_.insert_or_assign(scope_[k].name, Ended{scope_[k].type.scalar, scope_[k].where});
   scope_.resize(mark);
   return out;
 }
@@ -171,11 +174,13 @@ void Elaborator::allocation(const SyntaxStmt& s, Block& into) {
   ExprPtr value;
   if (s.value) {
     const Within casts(in_front_, &into);
+    const Within declared(declares_, &s);
     value = data(*s.value, t.scalar);
   }
   const Sym name = Sym::fresh(s.target->name);
   bind(name, t, mem);
   scope_.back().allocated = true;
+  scope_.back().where = s.where;
   into.push_back(make_stmt(Alloc{name, std::move(t), std::move(mem)}, s.where));
   if (value) into.push_back(make_stmt(Assign{name, {}, std::move(value)}, s.where));
 }
@@ -184,7 +189,7 @@ void Elaborator::allocation(const SyntaxStmt& s, Block& into) {
 void Elaborator::unknown_target(const SyntaxStmt& s) {
   const std::string& name = s.target->name;
   std::string hint = instead_of_variable(s);
-  if (hint.empty()) hint = did_you_mean(name, visible_names());
+  if (hint.empty()) hint = instead_of_unknown(name);
   if (hint.empty()) hint = allocated_first(s);
   const bool of_name = s.value->kind == Kind::kName || s.value->kind == Kind::kSubscript;
   const Entry* of = of_name && s.target->kind == Kind::kName ? lookup(s.value->name) : nullptr;
@@ -234,6 +239,7 @@ StmtPtr Elaborator::assignment(const SyntaxStmt& s, Block& in_front) {
   // reported.
   const Entry& entry = data_entry(target, "assigned");
   if (target.kind == Kind::kName) refuse_whole_tensor(s, entry);
+  if (has_range(target)) refuse_part_of_tensor(s, entry);
   std::vector<ExprPtr> idx = indices(target, entry);
   Sym name = entry.sym;
   if (assigns) refuse_running_extreme(s);
@@ -266,6 +272,32 @@ void Elaborator::refuse_whole_tensor(const SyntaxStmt& s, const Entry& entry) co
           quoted(entry.name + at + " " + op + " " + written(value) + (of_tensor ? at : "")));
 }
 
+// `c[p, :] = 0`
+void Elaborator::refuse_part_of_tensor(const SyntaxStmt& s, const Entry& entry) {
+  const std::vector<SyntaxExpr::Access>& access = s.target->access;
+  const std::vector<ExprPtr>& shape = entry.type.shape;
+  if (access.size() != shape.size()) return;
+  std::string loops;
+  std::vector<std::string> index;
+  for (size_t k = 0; k < access.size(); ++k) {
+    const SyntaxExpr::Access& a = access[k];
+    if (!a.range) {
+      index.push_back(str(integer(a.lo[0], Place::kSubscript)));
+      continue;
+    }
+    index.push_back(unused_name("k" + std::string(loops.empty() ? "" : std::to_string(k))));
+    loops += quoted("for " + index.back() + " in seq(" +
+                    (a.lo.empty() ? "0" : str(integer(a.lo[0], Place::kSubscript))) + ", " +
+                    str(a.hi.empty() ? shape[k] : integer(a.hi[0], Place::kSubscript)) + "):") +
+             ", and in it ";
+  }
+  const std::string op = s.kind == SyntaxStmt::Kind::kAssign ? "=" : name_of(s.op);
+  throw InputError(
+      s.target->where, "a statement assigns one element, not a part of " + quoted(entry.name),
+      "write " + loops +
+          quoted(entry.name + "[" + joined(index) + "] " + op + " " + written(*s.value)));
+}
+
 std::string Elaborator::instead_of_reversed(const SyntaxExpr& iter, const SyntaxExpr& range) {
   if (range.name != "reversed" || range.children.size() != 1) return "";
   const SyntaxExpr& of = range.children[0];
@@ -292,9 +324,11 @@ void Elaborator::stepped(const SyntaxExpr& iter, const SyntaxExpr& range) {
     const ExprPtr trips =
         step == -1 ? from - to
                    : bin_op(BinOpKind::kDiv, to - from + int_const(step - 1), int_const(step));
+    // `6 - t`, not `-1 * t + 6`.
+    const bool mirrored = step == -1 && as_int(from);
+    const ExprPtr at = mirrored ? from - i : normalize(from + int_const(step) * i);
     hint += ": write `for " + iter.name + " in " + range.name + "(0, " + str(normalize(trips)) +
-            "):`, and " + quoted(str(normalize(from + int_const(step) * i))) + " where " +
-            quoted(iter.name) + " is meant";
+            "):`, and " + quoted(str(at)) + " where " + quoted(iter.name) + " is meant";
   }
   throw InputError(range.children[2].where, quoted(range.name) + " takes no step", hint);
 }
