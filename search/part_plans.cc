@@ -48,6 +48,12 @@ double order_of(const PartPlans& s, size_t part, size_t alternative) {
   return all == 0 ? turn : turn * all / std::max(s.shares[part], 1e-9 * all);
 }
 
+double cycles_of(const PartPlans& s, const std::vector<size_t>& which) {
+  double all = 0;
+  for (size_t n = 0; n < s.choices.size(); ++n) all += s.choices[n][which[n]].cycles * s.entries[n];
+  return all;
+}
+
 std::map<std::string, std::vector<size_t>> ways_alike(const PartPlans& s) {
   std::map<std::string, std::vector<size_t>> ways;
   for (size_t n = 0; n < s.choices.size(); ++n)

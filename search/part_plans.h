@@ -31,6 +31,7 @@ struct PartPlans {
   std::vector<Cursor> nests;
   std::vector<std::string> names;              // of the parts
   std::vector<double> shares;                  // of the time of all parts as written
+  std::vector<double> entries;                 // how often each is run: parts may stand in loops
   std::vector<std::vector<PartPlan>> choices;  // of each part, never empty; the best first
 };
 
@@ -43,6 +44,10 @@ std::vector<PartPlan> moves_in_turn(std::vector<PartPlan> plans);
 /// How late another plan of a part is tried (PartPlan::order): the part that takes most of the time
 /// first, and of its plans first one of each kind, whatever the cost model thinks of that kind.
 double order_of(const PartPlans& s, size_t part, size_t alternative);
+
+/// Cycles of all parts with plan number `which[n]` of each part n: the sum of what is known of
+/// them.
+double cycles_of(const PartPlans& s, const std::vector<size_t>& which);
 
 /// Which plan of each part makes all parts alike, by the way that they share (a move's name without
 /// its loops): what suits one sweep mostly suits its neighbours, and what the cost model thinks of

@@ -41,6 +41,7 @@ constexpr int64_t kVectorsOfACorner = 4;  // that its blocks of rows are high
 constexpr int kProductLoops = 3;          // of rows, columns and a sum
 constexpr double kSmallShare = 1.0 / 64;
 constexpr double kNoShare = 1.0 / 400;  // of the whole: as it is
+constexpr double kWayBehind = 1.5;      // times the cycles of the best of all parts
 
 using Plan = PartPlan;
 using Structure = PartPlans;
@@ -355,7 +356,7 @@ class ProgramSearch::Impl {
     std::stable_sort(varied.begin(), varied.end(),
                      [&](size_t a, size_t b) { return here.shares[a] > here.shares[b]; });
     vary(here, others, varied, most, plans, depth);
-    put_together_alike(here, plans);
+    put_together_alike(here, plans, depth);
     if (depth == 0) structures_.push_back(here);
   }
 
@@ -366,8 +367,7 @@ class ProgramSearch::Impl {
   Structure take_apart(const Schedule& s, const std::string& move, int depth, bool for_caches) {
     // What is cut for the caches is the same nest again, no part within it.
     const int step = for_caches && depth > 0 ? 0 : 1;
-    Structure here{move, false, s, {}, {}, {}, {}};
-    std::vector<double> entries;  // how often each part is: parts may stand in loops
+    Structure here{move, false, s, {}, {}, {}, {}, {}};
     double whole = pricing_.plan_of(s, move).cycles;
     std::vector<ProcPtr> alone;
     for (const Cursor& nest : parts_of(s.proc)) {
@@ -378,9 +378,9 @@ class ProgramSearch::Impl {
         continue;
       }
       alone.push_back(with_names_apart(without_provenance(part.proc)));
-      entries.push_back(pricing_.entries_of(*s.proc, nest));
+      here.entries.push_back(pricing_.entries_of(*s.proc, nest));
       here.shares.push_back(pricing_.plan_of({alone.back(), {}, false}, move).cycles *
-                            entries.back());
+                            here.entries.back());
       here.nests.push_back(nest);
       here.names.push_back(part.name);
       here.choices.push_back({Plan{}});
@@ -408,7 +408,7 @@ class ProgramSearch::Impl {
       // A copy beside a product is little while both are as written, and much once that is solved.
       if (!interrupted() && here.shares[k] >= kNoShare * whole) {
         here.choices[k] = solve(alone[k], depth + step);
-        whole -= here.shares[k] - here.choices[k].front().cycles * entries[k];
+        whole -= here.shares[k] - here.choices[k].front().cycles * here.entries[k];
       }
       until_.structures = all;
     }
@@ -453,10 +453,12 @@ class ProgramSearch::Impl {
 
   // Every part in the same way, for each way that several parts have.
   // Ten sweeps of one stencil want one answer: varied one at a time, none of them would show what
-  // it gains.
-  void put_together_alike(const Structure& s, std::vector<Plan>& plans) {
+  // it gains. Of a part few plans are kept, and none that is far behind.
+  void put_together_alike(const Structure& s, std::vector<Plan>& plans, int depth) {
+    const double most = kWayBehind * cycles_of(s, std::vector<size_t>(s.nests.size(), 0));
     for (const auto& [way, which] : ways_alike(s)) {
       if (until_.whole.over()) return;
+      if (depth > 0 && cycles_of(s, which) > most) continue;
       Plan plan = assembly_.combine(s, which);
       plan.move = "all " + way;
       ++out_.made;

@@ -36,7 +36,8 @@ class Finishing {
     if (!target_.vector_memory) return std::move(out_);
     // Every body of a program is finished in each of these ways, so there are few: what the beam
     // tries for a nest of its own (search/moves.cc) would be tried for each part of each plan.
-    for (const int64_t vectors : {1, 2, 4}) along_elements(vectors);
+    for (const int64_t vectors : {1, 2, 4}) along_elements(vectors, false);
+    for (const int64_t vectors : {1, 2}) along_elements(vectors, true);
     functions_apart();
     reads_first();
     std::set<std::pair<std::string, std::string>> pairs;
@@ -89,18 +90,22 @@ class Finishing {
   }
 
   // Everything that moves along the loop lies side by side, forwards or back, and something does.
-  bool vectors_run(int loop) const {
+  // With `apart`, what is read only may lie any number of elements apart (every third byte, a
+  // column), and some of it does: whether an instruction has it the step that asks is told.
+  bool vectors_run(int loop, bool apart = false) const {
     if (!fills_lanes(o_.loops[static_cast<size_t>(loop)].extent, target_.lanes_of(precision(loop))))
       return false;
-    bool some = false;
+    bool some = false, far = false;
     for (const OutlineAccess& a : o_.accesses) {
       if (a.loops.empty() || a.loops.back() != loop) continue;
       const std::optional<int64_t> step = o_.stride(a, loop);
       const bool reversed = reverses_ && step == -1;
-      if (!step || (*step != 0 && *step != 1 && !reversed)) return false;
-      some = some || *step != 0;
+      const bool beside = step && (*step == 0 || *step == 1 || reversed);
+      if (!step || (!beside && (!apart || a.writes() || *step < 0))) return false;
+      some = some || (beside && *step != 0);
+      far = far || !beside;
     }
-    return some;
+    return some && far == apart;
   }
 
   // What the inner loop writes stays where it is while the outer one goes on.
@@ -226,18 +231,24 @@ class Finishing {
     return a;
   }
 
-  // Every innermost loop that vectors may run along, each for itself.
-  void along_elements(int64_t vectors) {
-    Finish f{"vectors=" + std::to_string(vectors), {}};
+  // Every innermost loop that vectors may run along, each for itself; with `apart` also those that
+  // read across what they go along, if there are any.
+  void along_elements(int64_t vectors, bool apart) {
+    Finish f{(apart ? "elements apart, vectors=" : "vectors=") + std::to_string(vectors), {}};
     std::set<std::string> done;
+    bool some = !apart;
     for (int k = 0; k < static_cast<int>(o_.loops.size()); ++k) {
-      if (!o_.loops[static_cast<size_t>(k)].children.empty() || !vectors_run(k)) continue;
+      if (!o_.loops[static_cast<size_t>(k)].children.empty()) continue;
+      const bool reads_apart = apart && vectors_run(k, true);
+      if (!reads_apart && !vectors_run(k)) continue;
       if (!done.insert(name(k)).second) continue;
-      if (const auto u = unit(k))
-        f.steps.push_back(
-            {"optimize_level_1", joined({Value(name(k))}, joined(*u, {Value(vectors)})), {}});
+      const auto u = unit(k);
+      if (!u) continue;
+      some = some || reads_apart;
+      f.steps.push_back(
+          {"optimize_level_1", joined({Value(name(k))}, joined(*u, {Value(vectors)})), {}});
     }
-    if (!f.steps.empty()) out_.push_back(std::move(f));
+    if (some && !f.steps.empty()) out_.push_back(std::move(f));
   }
 
   // Loops that write several arrays read all vectors of an iteration before they write the first;

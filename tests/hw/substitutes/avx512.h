@@ -48,6 +48,8 @@ MASKED_MOVES(epi8x32, __m256i, int8_t, 32, __mmask32)
 #define _mm512_mask_loadu_epi32 sub_mask_loadu_epi32
 #undef _mm512_mask_loadu_epi8
 #define _mm512_mask_loadu_epi8 sub_mask_loadu_epi8
+#undef _mm512_maskz_loadu_epi8
+#define _mm512_maskz_loadu_epi8 sub_maskz_loadu_epi8
 #undef _mm512_mask_storeu_epi8
 #define _mm512_mask_storeu_epi8 sub_mask_storeu_epi8
 #undef _mm512_mask_loadu_epi16
@@ -604,3 +606,14 @@ FUNCTION(cbrt)
 FUNCTION_OF_TWO(pow)
 FUNCTION_OF_TWO(atan2)
 FUNCTION_OF_TWO(hypot)
+
+// The next of `a` for each lane in `k`, zeros for the others.
+static inline __m512i sub_maskz_expand_epi32(__mmask16 k, __m512i a) {
+  int32_t from[16], to[16] = {0};
+  memcpy(from, &a, sizeof from);
+  int next = 0;
+  LANE_LOOP(16) if (LANE_IN(k)) to[lane] = from[next++];
+  memcpy(&a, to, sizeof to);
+  return a;
+}
+#define _mm512_maskz_expand_epi32 sub_maskz_expand_epi32
