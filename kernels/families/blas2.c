@@ -135,34 +135,56 @@ EXO_OTHERS void ${p}gemv_others(bool trans, int64_t m, int64_t n, ${real} alpha,
   }
   ${p}divided_product(threads, (struct ${p}product){trans, m, n, alpha, A, lda, x, incx, y, incy, NULL});
 }
-EXO_OTHERS void ${p}gemv_some(bool row, bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
-                                 int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
-                                 int64_t incy) {
-  if (!row) {
-    const int64_t t = m;
-    m = n, n = t, trans = !trans;
+/* Vectors in one piece, added to: a function for few rows and columns, which has the kernels for so few in it and saves nothing for
+ * the sake of others, and one for more, whose kernels begin beyond them. The entry point jumps to either with what registers hold:
+ * beside 3 to 16 rows, what is pushed and read back again was up to a third of a call. Matrices of many elements go on to the
+ * function for all others from there. */
+enum { kFewOfMatrix = 16 }; /* the last bucket of sizes whose kernels fit into one short function */
+_Static_assert(kFewOfMatrix * kFewOfMatrix <= kStraight && kFewOfMatrix <= kWholeSymmetric, "few go straight to a kernel");
+#define EXO_STRAIGHT_TO(name, few, many, parameters, call, others) \
+  EXO_VECTORS void name##_few parameters {                         \
+    if (!(few)) __builtin_unreachable();                           \
+    call;                                                          \
+  }                                                                \
+  EXO_VECTORS void name##_straight parameters {                    \
+    if (few) __builtin_unreachable();                              \
+    if (many) {                                                    \
+      others;                                                      \
+      return;                                                      \
+    }                                                              \
+    call;                                                          \
   }
-  if (incx != 1 || incy != 1 || beta != 1 || m * n > kStraight)
-    ${p}gemv_others(trans, m, n, alpha, A, lda, x, incx, beta, y, incy);
-  else if (trans)
-    H(${p}gemv_t)(m, n, &alpha, IN2(A, lda), IN(x, m, 1), OUT(y, n, 1));
-  else
-    H(${p}gemv_n)(m, n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, m, 1));
-}
-static inline void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
+EXO_STRAIGHT_TO(${p}gemv_n, m <= kFewOfMatrix && n <= kFewOfMatrix, m * n > kStraight,
+                (int64_t m, int64_t n, ${real} alpha, const ${real}* A, int64_t lda, const ${real}* x, ${real}* y),
+                H(${p}gemv_n)(m, n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, m, 1)),
+                ${p}gemv_others(false, m, n, alpha, A, lda, x, 1, 1, y, 1))
+EXO_STRAIGHT_TO(${p}gemv_t, m <= kFewOfMatrix && n <= kFewOfMatrix, m * n > kStraight,
+                (int64_t m, int64_t n, ${real} alpha, const ${real}* A, int64_t lda, const ${real}* x, ${real}* y),
+                H(${p}gemv_t)(m, n, &alpha, IN2(A, lda), IN(x, m, 1), OUT(y, n, 1)),
+                ${p}gemv_others(true, m, n, alpha, A, lda, x, 1, 1, y, 1))
+EXO_FEW void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
                                  int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
                                  int64_t incy) {
   if (m == 0 || n == 0 || (exo_zero(alpha) && exo_same(beta, (${real})1))) return;
-  if (m > kFewRows || n > kFewRows || incx != 1 || incy != 1 || !exo_same(beta, (${real})1)) {
-    ${p}gemv_some(row, trans, m, n, alpha, A, lda, x, incx, beta, y, incy);
+  const bool across = trans == row; /* y is as long as a row of the matrix */
+  if (incx != 1 || incy != 1 || !exo_same(beta, (${real})1)) {
+    ${p}gemv_others(across, row ? m : n, row ? n : m, alpha, A, lda, x, incx, beta, y, incy);
     return;
   }
-  const int64_t down = row != trans ? lda : 1, right = row != trans ? 1 : lda;
-  const int64_t rows = trans ? n : m, columns = trans ? m : n;
-  y[0] += alpha * (columns == 1 ? A[0] * x[0] : A[0] * x[0] + A[right] * x[1]);
-  if (rows == 1) return;
+  if (m > kFewRows || n > kFewRows) {
+    const int64_t rows = row ? m : n, columns = row ? n : m;
+    if (m <= kFewOfMatrix && n <= kFewOfMatrix)
+      (across ? ${p}gemv_t_few : ${p}gemv_n_few)(rows, columns, alpha, A, lda, x, y);
+    else
+      (across ? ${p}gemv_t_straight : ${p}gemv_n_straight)(rows, columns, alpha, A, lda, x, y);
+    return;
+  }
+  const int64_t down = across ? 1 : lda, right = across ? lda : 1;
+  const int64_t results = trans ? n : m, terms = trans ? m : n;
+  y[0] += alpha * (terms == 1 ? A[0] * x[0] : A[0] * x[0] + A[right] * x[1]);
+  if (results == 1) return;
   A += down;
-  y[1] += alpha * (columns == 1 ? A[0] * x[0] : A[0] * x[0] + A[right] * x[1]);
+  y[1] += alpha * (terms == 1 ? A[0] * x[0] : A[0] * x[0] + A[right] * x[1]);
 }
 
 /* Rows one by one, each in whole lines: those of medium matrices, which a cache brings as fast as a core stores. A vector
@@ -228,24 +250,18 @@ EXO_OTHERS void ${p}ger_others(bool row, int64_t m, int64_t n, ${real} alpha, co
   else
     exo_team(threads, ${p}share_of_sum, &job);
 }
-EXO_OTHERS void ${p}ger_some(bool row, int64_t m, int64_t n, ${real} alpha, const ${real}* x,
-                                int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
-  if (incx != 1 || incy != 1 || m * n > kStraight) {
-    ${p}ger_others(row, m, n, alpha, x, incx, y, incy, A, lda);
-    return;
-  }
-  if (!row) {
-    const int64_t t = m;
-    const ${real}* const v = x;
-    m = n, n = t, x = y, y = v;
-  }
-  H(${p}ger)(m, n, &alpha, IN(x, m, 1), IN(y, n, 1), OUT2(A, lda));
-}
-static inline void ${p}ger_body(bool row, int64_t m, int64_t n, ${real} alpha, const ${real}* x,
-                                int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
+EXO_STRAIGHT_TO(${p}ger, m <= kFewOfMatrix && n <= kFewOfMatrix, m * n > kStraight,
+                (int64_t m, int64_t n, ${real} alpha, const ${real}* x, const ${real}* y, ${real}* A, int64_t lda),
+                H(${p}ger)(m, n, &alpha, IN(x, m, 1), IN(y, n, 1), OUT2(A, lda)),
+                ${p}ger_others(true, m, n, alpha, x, 1, y, 1, A, lda))
+EXO_FEW void ${p}ger_body(bool row, int64_t m, int64_t n, ${real} alpha, const ${real}* x,
+                          int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
   if (m == 0 || n == 0 || exo_zero(alpha)) return;
   if (m > kFewRows || n > kFewRows || incx != 1 || incy != 1) {
-    ${p}ger_some(row, m, n, alpha, x, incx, y, incy, A, lda);
+    if (incx != 1 || incy != 1)
+      ${p}ger_others(row, m, n, alpha, x, incx, y, incy, A, lda);
+    else
+      (m <= kFewOfMatrix && n <= kFewOfMatrix ? ${p}ger_few : ${p}ger_straight)(row ? m : n, row ? n : m, alpha, row ? x : y, row ? y : x, A, lda);
     return;
   }
   const int64_t down = row ? lda : 1, right = row ? 1 : lda;
@@ -297,23 +313,25 @@ EXO_OTHERS void ${p}symv_others(bool upper, int64_t n, ${real} alpha, const ${re
   }
 }
 
-EXO_OTHERS void ${p}symv_some(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* A,
-                                 int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
-                                 int64_t incy) {
-  upper = upper == row;
-  if (incx != 1 || incy != 1 || beta != 1 || n > kWholeSymmetric)
-    ${p}symv_others(upper, n, alpha, A, lda, x, incx, beta, y, incy);
-  else if (upper)
-    H(${p}symv_u)(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1));
-  else
-    H(${p}symv_l)(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1));
-}
-static inline void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* A,
-                                 int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
-                                 int64_t incy) {
+#define EXO_SYMV(triangle, is_upper)                                                                       \
+  EXO_STRAIGHT_TO(${p}symv_##triangle, n <= kFewOfMatrix, n > kWholeSymmetric,                             \
+                  (int64_t n, ${real} alpha, const ${real}* A, int64_t lda, const ${real}* x, ${real}* y), \
+                  H(${p}symv_##triangle)(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1)),               \
+                  ${p}symv_others(is_upper, n, alpha, A, lda, x, 1, 1, y, 1))
+EXO_SYMV(u, true) EXO_SYMV(l, false)
+EXO_FEW void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* A,
+                           int64_t lda, const ${real}* x, int64_t incx, ${real} beta, ${real}* y,
+                           int64_t incy) {
   if (n == 0 || (exo_zero(alpha) && exo_same(beta, (${real})1))) return;
-  if (n > kFewRows || incx != 1 || incy != 1 || !exo_same(beta, (${real})1)) {
-    ${p}symv_some(row, upper, n, alpha, A, lda, x, incx, beta, y, incy);
+  if (incx != 1 || incy != 1 || !exo_same(beta, (${real})1)) {
+    ${p}symv_others(upper == row, n, alpha, A, lda, x, incx, beta, y, incy);
+    return;
+  }
+  if (n > kFewRows) {
+    if (n <= kFewOfMatrix)
+      (upper == row ? ${p}symv_u_few : ${p}symv_l_few)(n, alpha, A, lda, x, y);
+    else
+      (upper == row ? ${p}symv_u_straight : ${p}symv_l_straight)(n, alpha, A, lda, x, y);
     return;
   }
   if (n == 1) {
@@ -343,19 +361,23 @@ EXO_OTHERS void ${p}syr_others(bool upper, int64_t n, ${real} alpha, const ${rea
                 lda);
   }
 }
-EXO_OTHERS void ${p}syr_some(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* A, int64_t lda) {
-  upper = upper == row;
-  if (incx != 1 || n * n > kStraight)
-    ${p}syr_others(upper, n, alpha, x, incx, A, lda);
-  else if (upper)
-    H(${p}syr_u)(n, &alpha, IN(x, n, 1), OUT2(A, lda));
-  else
-    H(${p}syr_l)(n, &alpha, IN(x, n, 1), OUT2(A, lda));
-}
-static inline void ${p}syr_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* A, int64_t lda) {
+#define EXO_SYR(triangle, is_upper)                                                      \
+  EXO_STRAIGHT_TO(${p}syr_##triangle, n <= kFewOfMatrix, n * n > kStraight,              \
+                  (int64_t n, ${real} alpha, const ${real}* x, ${real}* A, int64_t lda), \
+                  H(${p}syr_##triangle)(n, &alpha, IN(x, n, 1), OUT2(A, lda)),           \
+                  ${p}syr_others(is_upper, n, alpha, x, 1, A, lda))
+EXO_SYR(u, true) EXO_SYR(l, false)
+EXO_FEW void ${p}syr_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, ${real}* A, int64_t lda) {
   if (n == 0 || exo_zero(alpha)) return;
-  if (n > kFewRows || incx != 1) {
-    ${p}syr_some(row, upper, n, alpha, x, incx, A, lda);
+  if (incx != 1) {
+    ${p}syr_others(upper == row, n, alpha, x, incx, A, lda);
+    return;
+  }
+  if (n > kFewRows) {
+    if (n <= kFewOfMatrix)
+      (upper == row ? ${p}syr_u_few : ${p}syr_l_few)(n, alpha, x, A, lda);
+    else
+      (upper == row ? ${p}syr_u_straight : ${p}syr_l_straight)(n, alpha, x, A, lda);
     return;
   }
   A[0] += alpha * x[0] * x[0];
@@ -386,19 +408,23 @@ EXO_OTHERS void ${p}syr2_others(bool upper, int64_t n, ${real} alpha, const ${re
     ${p}outer(r, b.n, alpha, y + i * incy, incy, x + b.from * incx, incx, part, lda);
   }
 }
-EXO_OTHERS void ${p}syr2_some(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
-  upper = upper == row;
-  if (incx != 1 || incy != 1 || n * n > kStraight)
-    ${p}syr2_others(upper, n, alpha, x, incx, y, incy, A, lda);
-  else if (upper)
-    H(${p}syr2_u)(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda));
-  else
-    H(${p}syr2_l)(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda));
-}
-static inline void ${p}syr2_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
+#define EXO_SYR2(triangle, is_upper)                                                                       \
+  EXO_STRAIGHT_TO(${p}syr2_##triangle, n <= kFewOfMatrix, n * n > kStraight,                               \
+                  (int64_t n, ${real} alpha, const ${real}* x, const ${real}* y, ${real}* A, int64_t lda), \
+                  H(${p}syr2_##triangle)(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda)),               \
+                  ${p}syr2_others(is_upper, n, alpha, x, 1, y, 1, A, lda))
+EXO_SYR2(u, true) EXO_SYR2(l, false)
+EXO_FEW void ${p}syr2_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* x, int64_t incx, const ${real}* y, int64_t incy, ${real}* A, int64_t lda) {
   if (n == 0 || exo_zero(alpha)) return;
-  if (n > kFewRows || incx != 1 || incy != 1) {
-    ${p}syr2_some(row, upper, n, alpha, x, incx, y, incy, A, lda);
+  if (incx != 1 || incy != 1) {
+    ${p}syr2_others(upper == row, n, alpha, x, incx, y, incy, A, lda);
+    return;
+  }
+  if (n > kFewRows) {
+    if (n <= kFewOfMatrix)
+      (upper == row ? ${p}syr2_u_few : ${p}syr2_l_few)(n, alpha, x, y, A, lda);
+    else
+      (upper == row ? ${p}syr2_u_straight : ${p}syr2_l_straight)(n, alpha, x, y, A, lda);
     return;
   }
   const ${real} tx = alpha * x[0], ty = alpha * y[0];
