@@ -12,6 +12,18 @@ static inline int64_t ${p}before_line(int64_t n, const ${real}* y) {
 #define EXO_IN_LINES(y, at, count) \
   for (int64_t at = 0, count = ${p}before_line(n, y); at < n; at += count, count = n - at)
 
+/* What sums read from the second cache goes by from where it begins: a vector that stands across two lines asks for the next one
+ * early. Bytes of all vectors together, from which on and up to which; none where it was not measured. */
+#ifndef EXO_SPLIT_FROM
+#define EXO_SPLIT_FROM ((int64_t)${split_from} / (int64_t)sizeof(${real}))
+#define EXO_SPLIT_TO ((int64_t)${split_to} / (int64_t)sizeof(${real}))
+#endif
+static inline int64_t ${p}sums_before_line(int64_t n, const ${real}* x, int64_t vectors) {
+  return EXO_BETWEEN(EXO_SPLIT_FROM, vectors * n, EXO_SPLIT_TO) ? n : ${p}before_line(n, x);
+}
+#define EXO_SUMS_IN_LINES(x, vectors, at, count) \
+  for (int64_t at = 0, count = ${p}sums_before_line(n, x, vectors); at < n; at += count, count = n - at)
+
 /* Vectors that no cache holds go by as four streams, which prefetchers bring in together. Elements of each; 0: few. */
 #ifndef EXO_STREAMS
 #define EXO_STREAMS ${streams} /* bytes */
@@ -64,7 +76,7 @@ EXO_OTHERS ${real} ${p}dot_others(int64_t n, const ${real}* x, int64_t incx, con
   ${real} result = 0;
   if (incx == 1 && incy == 1) {
     EXO_AS_STREAMS(q, n, (x += kStreams * q, y += kStreams * q)) K(${p}dot_streams)(q, IN2(x, q), IN2(y, q), &result);
-    EXO_IN_LINES(x, i, r) {
+    EXO_SUMS_IN_LINES(x, 2, i, r) {
       ${real} part;
       K(${p}dot)(r, IN(x + i, r, 1), IN(y + i, r, 1), &part);
       result += part;
@@ -186,7 +198,7 @@ EXO_OTHERS ${real} ${p}asum_others(int64_t n, const ${real}* x, int64_t incx) {
   ${real} result = 0;
   if (incx == 1) {
     EXO_AS_STREAMS(q, n, x += kStreams * q) K(${p}asum_streams)(q, IN2(x, q), &result);
-    EXO_IN_LINES(x, i, r) {
+    EXO_SUMS_IN_LINES(x, 1, i, r) {
       ${real} part;
       K(${p}asum)(r, IN(x + i, r, 1), &part);
       result += part;
@@ -221,7 +233,7 @@ EXO_OTHERS ${real} ${p}wide_nrm2(int64_t n, const ${real}* x, int64_t incx) {
 static inline ${real} ${p}squares(int64_t n, const ${real}* x) {
   ${real} sum = 0;
   EXO_AS_STREAMS(q, n, x += kStreams * q) K(${p}sumsq_streams)(q, IN2(x, q), &sum);
-  EXO_IN_LINES(x, i, r) {
+  EXO_SUMS_IN_LINES(x, 1, i, r) {
     ${real} part;
     K(${p}sumsq)(r, IN(x + i, r, 1), &part);
     sum += part;
