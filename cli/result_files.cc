@@ -7,6 +7,7 @@
 #include "cli/workspace.h"
 #include "core/base/json.h"
 #include "core/library/ahead.h"
+#include "runners/toolchain.h"
 #include "search/problem.h"
 
 namespace exotune::cli {
@@ -74,7 +75,7 @@ std::vector<std::filesystem::path> write_result(const TuneRequest& request,
   CodegenOptions code = code_for({request.target}, {result.winner}, true);
   code.stem = where.stem;
   code.comment = code_comment(request, result);
-  code.build = build_command(code.build, result.compilation);
+  code.build = build_command(code.build, result.compilation, toolchain_of(*request.target).further);
   CFile file = generate_kernel(result.winner, code);
   if (result.compilation.any_order) file.c = with_sums_in_any_order(std::move(file.c));
   const std::vector<std::pair<std::string, std::string>> contents = {

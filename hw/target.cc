@@ -72,8 +72,14 @@ std::map<std::string, double> numbers(const TomlTable& toml, const std::string& 
 }
 
 TargetCompiler read_compiler(const TomlTable& table) {
-  table.allow_only({"programs", "flags", "headers"});
-  TargetCompiler compiler{table.texts("programs"), table.texts("flags"), table.texts("headers")};
+  table.allow_only({"programs", "flags", "headers", "further"});
+  TargetCompiler compiler{
+      table.texts("programs"), table.texts("flags"), table.texts("headers"), {}};
+  if (table.has("further")) {
+    const TomlTable further = table.table("further");
+    for (const std::string& feature : further.keys())
+      compiler.further[feature] = further.texts(feature);
+  }
   if (compiler.programs.empty())
     throw InputError(table.where(), "a target's compiler needs 'programs'",
                      "programs = [\"gcc\", \"clang\"]");

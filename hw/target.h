@@ -35,6 +35,9 @@ struct TargetCompiler {
   std::vector<std::string> programs;  // in order of preference, found on PATH
   std::vector<std::string> flags;     // explicit ISA flags, never "native"
   std::vector<std::string> headers;   // "<immintrin.h>"
+  /// Flags for what a CPU may have beyond the required features, by feature: of use to compilers
+  /// alone, where they make vectors of plain loops themselves.
+  std::map<std::string, std::vector<std::string>> further;
 };
 
 /// How the target's code runs. `kind` "native" runs in a child process here; other kinds are known

@@ -59,7 +59,7 @@ class NativeArena : public Arena {
     std::vector<Contender> out;
     // The same freedom for each: this very CPU, sums in any order.
     for (const OtherCompiler& c : other_compilers()) {
-      if (c.half_vectors) continue;  // its users leave the width to it
+      if (!c.is_plain()) continue;  // its users leave the width to it, and have this CPU anyway
       TargetToolchain own = toolchain_;
       own.cc = c.cc;
       own.flags = {"-O3", "-march=native", "-ffast-math"};

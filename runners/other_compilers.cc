@@ -18,7 +18,9 @@ const std::vector<OtherCompiler>& other_compilers() {
         // unrolled loops for longer.
         {"clang with Polly", "clang", {"-mllvm", "-polly"}, reciprocals, 8, 0.1},
         {"gcc with half vectors", "gcc", {}, {no_errno}, 120, 1, true},
-        {"clang with half vectors", "clang", {}, reciprocals, 120, 1, true}};
+        {"clang with half vectors", "clang", {}, reciprocals, 120, 1, true},
+        {"gcc with further instructions", "gcc", {}, {no_errno}, 120, 1, false, true},
+        {"clang with further instructions", "clang", {}, reciprocals, 120, 1, false, true}};
     std::erase_if(all, [](const OtherCompiler& c) { return find_program(c.cc).empty(); });
     return all;
   }();
@@ -45,6 +47,9 @@ std::optional<TargetToolchain> with_compiler(const TargetToolchain& toolchain,
         if (half.empty()) return std::nullopt;
         own.flags.push_back(half);
       }
+      if (c.further && toolchain.further.empty()) return std::nullopt;
+      if (c.further)
+        own.flags.insert(own.flags.end(), toolchain.further.begin(), toolchain.further.end());
       for (const auto* more : {&c.flags, &c.leave})
         own.flags.insert(own.flags.end(), more->begin(), more->end());
       return own;

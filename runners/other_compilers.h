@@ -25,6 +25,10 @@ struct OtherCompiler {
   double share = 1;
   /// With vectors half as wide as the toolchain prefers: what loops of few elements fill.
   bool half_vectors = false;
+  /// With what this CPU has beyond what the target needs, as the toolchain says.
+  bool further = false;
+  /// Does it take the toolchain's instructions, no more, as wide as they are?
+  bool is_plain() const { return !half_vectors && !further; }
 };
 
 /// The flag for half of the width that one of `flags` prefers; "" where none speaks of it.
@@ -34,7 +38,8 @@ std::string half_width(const std::vector<std::string>& flags);
 const std::vector<OtherCompiler>& other_compilers();
 
 /// `toolchain` with the compiler of that name, with that leave; "" is the toolchain's own. Nothing:
-/// there is none, or it is to halve a width that the toolchain does not speak of.
+/// there is none, or it is to halve a width that the toolchain does not speak of, or this CPU has
+/// nothing further.
 std::optional<TargetToolchain> with_compiler(const TargetToolchain& toolchain,
                                              const std::string& name);
 

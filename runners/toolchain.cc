@@ -24,6 +24,10 @@ TargetToolchain toolchain_of(const Target& target) {
     toolchain.includes.push_back("#include " + header);
   toolchain.isa = target.isa;
   toolchain.lacking = missing_features(probe_machine(), target);
+  if (target.runner.is_this_machine())
+    for (const auto& [feature, flags] : target.compiler.further)
+      if (probe_machine().has_feature(feature))
+        toolchain.further.insert(toolchain.further.end(), flags.begin(), flags.end());
   toolchain.peers = target.peers;
   for (const auto& [type, roof] : target.roofs) toolchain.roofs[name_of(type)] = roof;
   toolchain.vector_bytes = target.vector_bits / 8;

@@ -17,6 +17,7 @@ struct TargetToolchain {
   std::vector<std::string> flags;     // e.g. -O3 -mfma: explicit, never -march=native
   std::vector<std::string> includes;  // lines put before every batch: "#include <immintrin.h>"
   std::string isa = "plain";          // of the target: figures of the machine are kept under it
+  std::vector<std::string> further;   // flags for what this machine's CPU has beyond what is needed
   int vector_bytes = 0;               // of its vectors; 0: no more than the compiler's own
   int threads = 1;  // of the code, and of the peers it meets; more than one: threads.h
   /// Features of the CPU that the code needs and this machine's has not: it compiles, and a runner

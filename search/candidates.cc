@@ -4,6 +4,7 @@
 
 #include "core/base/parallel.h"
 #include "core/cursor/provenance.h"
+#include "core/ir/precision.h"
 #include "runners/other_compilers.h"
 #include "search/tuning_context.h"
 
@@ -68,9 +69,9 @@ std::vector<Trial> Candidates::trials_of(const std::vector<size_t>& states) {
 
 std::vector<Trial> Candidates::otherwise(const Trial& usual) {
   std::vector<Trial> out;
-  const auto add = [&](const Trial& trial, bool halves) {
-    for (const Compilation& how : unusual_compilations(bench_.toolchain)) {
-      if (gave_up(how.compiler) || (halves_vectors(how) && !halves)) continue;
+  const auto add = [&](const Trial& trial, bool plain_loops) {
+    for (const Compilation& how : unusual_compilations(bench_.toolchain, has_narrow(trial))) {
+      if (gave_up(how.compiler) || (is_for_plain_loops(how) && !plain_loops)) continue;
       Trial t = compiled(trial, how);
       if (std::none_of(measured_.begin(), measured_.end(), [&](const Trial& m) {
             return m.candidate.id == t.candidate.id && m.status != TrialStatus::kSkipped;
@@ -88,18 +89,26 @@ std::vector<Trial> Candidates::otherwise(const Trial& usual) {
 
 // Not one that gets a part of the time only: the schedule is one of many.
 std::optional<Trial> Candidates::elsewhere(const Trial& uncompiled) {
-  const auto whole = [](const OtherCompiler& c) { return c.share == 1 && !c.half_vectors; };
-  for (const Compilation& how : unusual_compilations(bench_.toolchain))
+  const auto whole = [](const OtherCompiler& c) { return c.share == 1 && c.is_plain(); };
+  for (const Compilation& how : unusual_compilations(bench_.toolchain, false))
     for (const OtherCompiler& c : other_compilers())
       if (c.name == how.compiler && whole(c)) return compiled(uncompiled, how);
   return std::nullopt;
 }
 
-// Of no use to a schedule, whose vectors are as wide as they are.
-bool Candidates::halves_vectors(const Compilation& how) {
+// Of no use to a schedule, whose vectors are as wide as they are and of its own instructions.
+bool Candidates::is_for_plain_loops(const Compilation& how) {
   for (const OtherCompiler& c : other_compilers())
-    if (c.name == how.compiler) return c.half_vectors;
+    if (c.name == how.compiler) return !c.is_plain();
   return false;
+}
+
+bool Candidates::has_narrow(const Trial& trial) const {
+  const auto proc = procs_.find(trial.candidate.id);
+  return proc != procs_.end() && std::ranges::any_of(proc->second->args, [](const Arg& a) {
+           return integers_of(a.type.scalar) &&
+                  bytes_of(a.type.scalar) < bytes_of(ScalarType::kI32);
+         });
 }
 
 // A compiler that gets a part of the time only, and came to nothing with another schedule: it would

@@ -59,7 +59,9 @@ class Candidates {
   Emission emit(const BeamState& state) const;
   std::optional<Trial> keep(Emission made, size_t state);
   Trial compiled(const Trial& usual, const Compilation& how);
-  static bool halves_vectors(const Compilation& how);
+  static bool is_for_plain_loops(const Compilation& how);
+  /// Are some arguments of its procedure integers of fewer than 32 bits?
+  bool has_narrow(const Trial& trial) const;
   bool gave_up(const std::string& compiler) const;
 
   TuningState& run_;

@@ -79,7 +79,8 @@ Compilation compilation_asked(const std::string& script) {
   return out;
 }
 
-std::string build_command(const std::string& usual, const Compilation& how) {
+std::string build_command(const std::string& usual, const Compilation& how,
+                          const std::vector<std::string>& further) {
   for (const OtherCompiler& c : other_compilers()) {
     if (c.name != how.compiler) continue;
     const size_t flags = std::min(usual.find(' '), usual.size());
@@ -88,7 +89,8 @@ std::string build_command(const std::string& usual, const Compilation& how) {
       std::istringstream words(usual);
       out += " " + half_width({std::istream_iterator<std::string>(words), {}});
     }
-    for (const auto* more : {&c.flags, &c.leave})
+    const std::vector<std::string> none;
+    for (const auto* more : {c.further ? &further : &none, &c.flags, &c.leave})
       for (const std::string& f : *more) out += " " + f;
     return out;
   }
@@ -101,12 +103,13 @@ std::string text_of(const Compilation& how) {
   return out;
 }
 
-std::vector<Compilation> unusual_compilations(const TargetToolchain& toolchain) {
+std::vector<Compilation> unusual_compilations(const TargetToolchain& toolchain, bool narrow) {
   std::vector<Compilation> out = {{.any_order = true, .compiler = ""}};
   const std::string own = std::filesystem::path(toolchain.cc).filename().string();
   for (const OtherCompiler& c : other_compilers())
     if ((c.cc != own || !c.flags.empty() || !c.leave.empty()) &&
-        (!c.half_vectors || !half_width(toolchain.flags).empty()))
+        (!c.half_vectors || !half_width(toolchain.flags).empty()) &&
+        (!c.further || (narrow && !toolchain.further.empty())))
       out.push_back({.any_order = true, .compiler = c.name});
   return out;
 }

@@ -31,14 +31,16 @@ Candidate compiled_as(Candidate candidate, const Compilation& how);
 std::string lines_of(const Compilation& how);
 Compilation compilation_asked(const std::string& script);
 
-/// `usual` ("cc -O3 -mfma") with the compiler that was asked for.
-std::string build_command(const std::string& usual, const Compilation& how);
+/// `usual` ("cc -O3 -mfma") with the compiler that was asked for; `further`: the toolchain's.
+std::string build_command(const std::string& usual, const Compilation& how,
+                          const std::vector<std::string>& further = {});
 
 /// "with leave to take sums in any order, by gcc"; "" for the usual.
 std::string text_of(const Compilation& how);
 
 /// What is tried for a nest as written, the most promising first: the leave alone, then with each
-/// compiler on PATH that is not the toolchain's.
-std::vector<Compilation> unusual_compilations(const TargetToolchain& toolchain);
+/// compiler on PATH that is not the toolchain's. `narrow`: the nest has integers of fewer than 32
+/// bits, which is what further instructions are for.
+std::vector<Compilation> unusual_compilations(const TargetToolchain& toolchain, bool narrow);
 
 }  // namespace exotune

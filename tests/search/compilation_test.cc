@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "hw/machine.h"
+#include "hw/target.h"
 #include "runners/native_runner.h"
 #include "runners/other_compilers.h"
 
@@ -35,7 +37,7 @@ TEST(Compilation, leave_for_any_order_comes_after_the_headers_and_makes_another_
 }
 
 TEST(Compilation, lines_of_a_schedule_ask_for_what_they_were_made_of) {
-  std::vector<Compilation> all = unusual_compilations(plain_toolchain());
+  std::vector<Compilation> all = unusual_compilations(plain_toolchain(), true);
   all.push_back({});
   for (const Compilation& how : all) EXPECT_EQ(compilation_asked(lines_of(how) + "p = k\n"), how);
   EXPECT_EQ(lines_of({}), "");
@@ -67,7 +69,7 @@ TEST(Compilation, one_batch_is_compiled_by_several_compilers) {
   std::vector<Candidate> batch;
   std::vector<double> expected;
   for (const OtherCompiler& c : other_compilers()) {
-    if (c.half_vectors) continue;
+    if (!c.is_plain()) continue;
     Candidate k;
     k.c_source = text;
     k.function = "k";
@@ -97,13 +99,43 @@ TEST(Compilation, vectors_are_halved_where_the_toolchain_says_how_wide_they_are)
               own->flags.end());
     EXPECT_FALSE(with_compiler(plain, c.name));
     const auto tried = [&](const TargetToolchain& t) {
-      const std::vector<Compilation> all = unusual_compilations(t);
+      const std::vector<Compilation> all = unusual_compilations(t, true);
       return std::any_of(all.begin(), all.end(),
                          [&](const Compilation& how) { return how.compiler == c.name; });
     };
     EXPECT_TRUE(tried(wide));
     EXPECT_FALSE(tried(plain));
   }
+}
+
+// Of use where the compiler permutes bytes itself: for nests with narrow integers.
+TEST(Compilation, further_instructions_are_those_that_this_cpu_has) {
+  TargetToolchain with = plain_toolchain(), without = with;
+  with.further = {"-DFURTHER"};
+  for (const OtherCompiler& c : other_compilers()) {
+    if (!c.further) continue;
+    const auto own = with_compiler(with, c.name);
+    ASSERT_TRUE(own);
+    EXPECT_NE(std::find(own->flags.begin(), own->flags.end(), "-DFURTHER"), own->flags.end());
+    EXPECT_FALSE(with_compiler(without, c.name));
+    const Compilation how{.any_order = true, .compiler = c.name};
+    EXPECT_NE(build_command("cc -O3", how, with.further).find(" -DFURTHER"), std::string::npos);
+    const auto tried = [&](const TargetToolchain& t, bool narrow) {
+      const std::vector<Compilation> all = unusual_compilations(t, narrow);
+      return std::find(all.begin(), all.end(), how) != all.end();
+    };
+    EXPECT_TRUE(tried(with, true));
+    EXPECT_FALSE(tried(with, false));
+    EXPECT_FALSE(tried(without, true));
+  }
+  // Only what the machine has is in the flags of a target's toolchain.
+  const TargetPtr target = load_target("avx512", {EXOTUNE_SOURCE_DIR "/hw"});
+  ASSERT_FALSE(target->compiler.further.empty());
+  const std::vector<std::string> flags = toolchain_of(*target).further;
+  for (const auto& [feature, own] : target->compiler.further)
+    EXPECT_EQ(std::find(flags.begin(), flags.end(), own.front()) != flags.end(),
+              probe_machine().has_feature(feature))
+        << feature;
 }
 
 TEST(Compilation, a_compiler_that_is_not_there_is_an_error_of_its_candidate) {
