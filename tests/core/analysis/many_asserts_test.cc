@@ -72,7 +72,8 @@ TEST_P(ManyAsserts, a_counter_example_meets_them_all) {
     const int64_t n = value("n"), m = value("m");
     ASSERT_GE(n, 1) << message;
     ASSERT_GE(m, 1) << message;
-    for (int k = 0; k < kAsserts; ++k) EXPECT_TRUE(GetParam().holds(k, n, m)) << k << " " << message;
+    for (int k = 0; k < kAsserts; ++k)
+      EXPECT_TRUE(GetParam().holds(k, n, m)) << k << " " << message;
   }
 }
 
