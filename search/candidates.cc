@@ -4,7 +4,6 @@
 
 #include "core/base/parallel.h"
 #include "core/cursor/provenance.h"
-#include "core/ir/precision.h"
 #include "runners/other_compilers.h"
 #include "search/tuning_context.h"
 
@@ -106,7 +105,7 @@ bool Candidates::is_for_plain_loops(const Compilation& how) {
 bool Candidates::has_narrow(const Trial& trial) const {
   const auto proc = procs_.find(trial.candidate.id);
   return proc != procs_.end() && std::ranges::any_of(proc->second->args, [](const Arg& a) {
-           return integers_of(a.type.scalar) &&
+           return is_data(a.type.scalar) && !is_float(a.type.scalar) &&
                   bytes_of(a.type.scalar) < bytes_of(ScalarType::kI32);
          });
 }

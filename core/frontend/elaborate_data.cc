@@ -337,7 +337,8 @@ void Elaborator::refuse_cut_by_real(const SyntaxExpr& e, ScalarType lhs, ScalarT
   for (const int side : {0, 1}) {
     const SyntaxExpr& literal = e.children[static_cast<size_t>(side)];
     const ScalarType other = side == 0 ? rhs : lhs;
-    if (literal.kind != Kind::kFloat || !is_data(other) || !integers_of(other)) continue;
+    const bool integers = is_data(other) && !is_float(other);
+    if (literal.kind != Kind::kFloat || !integers) continue;
     SyntaxExpr exact = e, cut = e;
     for (SyntaxExpr& c : exact.children) c = in_type(c, wanted_);
     SyntaxExpr& whole = cut.children[static_cast<size_t>(side)];

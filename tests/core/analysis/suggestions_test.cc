@@ -374,6 +374,9 @@ TEST(Suggestions, of_integers_by_a_real_number_are_real) {
   EXPECT_EQ(said(in_loop("y[i] = a[i] / 64")), "accepted");
   EXPECT_EQ(said(in_loop("y[i] = x[i] / 64.0")), "accepted");
   EXPECT_EQ(said(in_loop("a[i] = a[i] / 64.0")), "accepted");
+  EXPECT_EQ(said("def f(h: f16[4], y: f32[4]):\n    for i in seq(0, 4):\n"
+                 "        y[i] = h[i] / 64.0\n"),
+            "accepted");
 }
 
 TEST(Suggestions, of_mixed_operands_cast_what_is_computed_from) {
