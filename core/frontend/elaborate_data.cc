@@ -343,7 +343,9 @@ void Elaborator::refuse_cut_by_real(const SyntaxExpr& e, ScalarType lhs, ScalarT
     for (SyntaxExpr& c : exact.children) c = in_type(c, wanted_);
     SyntaxExpr& whole = cut.children[static_cast<size_t>(side)];
     std::string hint = "write " + quoted(written(exact));
-    if (literal.number == std::trunc(literal.number)) {
+    const auto holds = integers_of(ScalarType::kI32);
+    if (literal.number == std::trunc(literal.number) &&
+        std::fabs(literal.number) <= static_cast<double>(holds->second)) {
       whole.kind = Kind::kInt;
       whole.integer = static_cast<int64_t>(literal.number);
       hint += ", or " + quoted(written(cut)) + " for the whole quotient";

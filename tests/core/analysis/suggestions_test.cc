@@ -366,6 +366,8 @@ TEST(Suggestions, of_integers_by_a_real_number_are_real) {
       {"y[i] = a[i] / 64.0", "f32(a[i]) / 64.0"},
       {"d[i] = (a[i] + b[i]) / 2.0", "(f64(a[i]) + f64(b[i])) / 2.0"},
       {"d[i] = a[i] / 2 / 64.0", "f64(a[i] / 2) / 64.0"},
+      {"y[i] = a[i] / 1e30", "f32(a[i]) / 1e+30"},
+      {"y[i] = a[i] / -2.0", "f32(a[i]) / -2.0"},
       {"y[i] = 3.0 / u[i]", "3.0 / f32(u[i])"}};
   for (const auto& [line, quotient] : values) {
     EXPECT_EQ(suggested(in_loop(line)).front(), quotient);
