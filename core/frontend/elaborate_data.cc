@@ -338,13 +338,15 @@ void Elaborator::refuse_cut_by_real(const SyntaxExpr& e, ScalarType lhs, ScalarT
     const SyntaxExpr& literal = e.children[static_cast<size_t>(side)];
     const ScalarType other = side == 0 ? rhs : lhs;
     const bool integers = is_data(other) && !is_float(other);
-    if (literal.kind != Kind::kFloat || !integers) continue;
+    const bool named = literal.kind == Kind::kName && !lookup(literal.name) && globals_.numbers &&
+                       globals_.numbers->contains(literal.name);
+    if ((literal.kind != Kind::kFloat && !named) || !integers) continue;
     SyntaxExpr exact = e, cut = e;
     for (SyntaxExpr& c : exact.children) c = in_type(c, wanted_);
     SyntaxExpr& whole = cut.children[static_cast<size_t>(side)];
     std::string hint = "write " + quoted(written(exact));
     const auto holds = integers_of(ScalarType::kI32);
-    if (literal.number == std::trunc(literal.number) &&
+    if (!named && literal.number == std::trunc(literal.number) &&
         std::fabs(literal.number) <= static_cast<double>(holds->second)) {
       whole.kind = Kind::kInt;
       whole.integer = static_cast<int64_t>(literal.number);

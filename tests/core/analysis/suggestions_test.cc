@@ -368,6 +368,7 @@ TEST(Suggestions, of_integers_by_a_real_number_are_real) {
       {"d[i] = a[i] / 2 / 64.0", "f64(a[i] / 2) / 64.0"},
       {"y[i] = a[i] / 1e30", "f32(a[i]) / 1e+30"},
       {"y[i] = a[i] / -2.0", "f32(a[i]) / -2.0"},
+      {"y[i] = a[i] / PI", "f32(a[i]) / PI"},
       {"y[i] = 3.0 / u[i]", "3.0 / f32(u[i])"}};
   for (const auto& [line, quotient] : values) {
     EXPECT_EQ(suggested(in_loop(line)).front(), quotient);
