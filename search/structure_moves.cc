@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "search/moves/carried_scalars.h"
 #include "search/moves/chains.h"
 #include "search/moves/closures.h"
 #include "search/moves/components.h"
@@ -135,6 +136,19 @@ Found chains(const Schedule& s, const StructureContext& c) {
   }
   return out;
 }
+// What comes of the iteration before in a scalar, in rows: the rest is as independent as without
+// it, but for chains that are there still.
+Found carried_scalars(const Schedule& s, const StructureContext& c) {
+  const std::optional<Schedule> rows = c.vectors ? carried_in_rows(s) : std::nullopt;
+  if (!rows) return {};
+  const Schedule apart = distribute(*rows, true);
+  Found out;
+  if (std::optional<Schedule> chains = chains_apart(apart, c.caches, 1))
+    out.push_back({"carried scalars in rows, chains apart", std::move(*chains), false});
+  out.push_back({"carried scalars in rows, distribute", apart, false});
+  out.push_back({"carried scalars in rows", *rows, false});
+  return out;
+}
 Found filters(const Schedule& s, const StructureContext& c) {
   return one("whole vectors of taps",
              c.vectors ? whole_vectors_of_taps(s, c.sizes, c.caches, c.lanes) : std::nullopt);
@@ -172,15 +186,12 @@ Found fused_sweeps(const Schedule& s, const StructureContext& /*c*/) {
 
 // Where numbers of a few parts are taken apart nothing else makes vectors of them: first.
 constexpr StructureMove kBeforeDistribution[] = {
-    components,        invariants,
-    point_scalars,     rows_side_by_side,
-    streams,           turned_blocks,
-    unguarded,         whole_quotients,
-    blocks_of_rows,    recurrence_blocks,
-    closure_blocks,    skewed,
-    by_columns,        chains,
-    filters,           factors_inside,
-    separable_windows,
+    components,     carried_scalars,   invariants,
+    point_scalars,  rows_side_by_side, streams,
+    turned_blocks,  unguarded,         whole_quotients,
+    blocks_of_rows, recurrence_blocks, closure_blocks,
+    skewed,         by_columns,        chains,
+    filters,        factors_inside,    separable_windows,
 };
 constexpr StructureMove kAfterDistribution[] = {own_arrays, fused, staged_rows, fused_sweeps};
 

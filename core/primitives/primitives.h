@@ -12,6 +12,7 @@
 #include "core/primitives/buffers.h"
 #include "core/primitives/conditions.h"
 #include "core/primitives/distribute.h"
+#include "core/primitives/expand_scalar.h"
 #include "core/primitives/factor.h"
 #include "core/primitives/loops.h"
 #include "core/primitives/procedures.h"

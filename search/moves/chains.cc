@@ -67,7 +67,7 @@ int operations_in(const ExprPtr& e) {
 /// What a loop's body says of its values.
 struct Chain {
   std::set<Sym> local;        // allocated in the body
-  std::set<Sym> carried;      // written in the body, and read there of the iteration before
+  std::set<Sym> carried;      // written in the body from what the iteration before left in them
   std::set<Sym> after;        // carried, or made of what is
   std::vector<Group> groups;  // of each statement; an allocation's is that of its users
   std::set<Sym> shared;       // local, used in several groups
@@ -88,6 +88,7 @@ class ChainApart {
     for (const Group last : {Group::kInChain, Group::kBeforeChain})
       if (!cut_behind(last)) return std::nullopt;
     if (cuts_ == 0) return std::nullopt;
+    cut_within();
     return std::move(s_);
   }
 
@@ -121,21 +122,39 @@ class ChainApart {
     for (const StmtPtr& w : body()) {
       const auto writes = computation_of(*w);
       if (!writes || chain_.local.count(writes->name)) continue;
+      // `m max= x[i]` needs itself; x[i] = f(..) does where what reads another element leads to it.
+      const bool running = writes->reduces && !moves(*writes->idx);
       for (const StmtPtr& r : body())
         if (const auto reads = computation_of(*r))
           for (const Read* read : data_reads(reads->rhs))
             if (read->name == writes->name &&
                 (!moves(*writes->idx) || !same_element(read->idx, *writes->idx)) &&
-                !never_one_element(read->idx, *writes->idx, loop().iter))
+                !never_one_element(read->idx, *writes->idx, loop().iter) &&
+                (running || made_of({reads->name}).count(writes->name)))
               chain_.carried.insert(read->name);
     }
-    chain_.after = chain_.carried;
-    for (size_t before = 0; before != chain_.after.size();) {
-      before = chain_.after.size();
+    chain_.after = made_of(chain_.carried);
+  }
+
+  // Those names, and all that the body writes from them.
+  std::set<Sym> made_of(std::set<Sym> names) const {
+    for (size_t before = 0; before != names.size();) {
+      before = names.size();
       for (const StmtPtr& s : body())
-        if (const auto c = computation_of(*s); c && reads_any(c->rhs, chain_.after))
-          chain_.after.insert(c->name);
+        if (const auto c = computation_of(*s); c && reads_any(c->rhs, names)) names.insert(c->name);
     }
+    return names;
+  }
+  // Those names, and those among `limit` (all without one) that the body writes them from.
+  std::set<Sym> needed_for(std::set<Sym> names, const std::set<Sym>* limit) const {
+    for (size_t before = 0; before != names.size();) {
+      before = names.size();
+      for (const StmtPtr& s : body())
+        if (const auto c = computation_of(*s); c && names.count(c->name))
+          for (const Read* r : data_reads(c->rhs))
+            if (!limit || limit->count(r->name)) names.insert(r->name);
+    }
+    return names;
   }
 
   bool moves(const std::vector<ExprPtr>& idx) const {
@@ -144,21 +163,17 @@ class ChainApart {
   }
 
   void group() {
-    std::set<Sym> needed = chain_.carried;  // by the chain, and made of what is carried
-    for (size_t before = 0; before != needed.size();) {
-      before = needed.size();
-      for (const StmtPtr& s : body())
-        if (const auto c = computation_of(*s); c && needed.count(c->name))
-          for (const Read* r : data_reads(c->rhs))
-            if (chain_.after.count(r->name)) needed.insert(r->name);
-    }
+    const std::set<Sym> needed = needed_for(chain_.carried, &chain_.after),
+                        fed = needed_for(chain_.carried, nullptr);
     std::map<Sym, std::set<Group>> users;
     for (const StmtPtr& s : body()) {
       Group g = Group::kInChain;
       if (const auto c = computation_of(*s)) {
         if (!needed.count(c->name) && !is_copy(*c))
-          g = reads_any(c->rhs, chain_.after) || !chain_.local.count(c->name) ? Group::kAfterChain
-                                                                              : Group::kBeforeChain;
+          g = reads_any(c->rhs, chain_.after) ||
+                      !(chain_.local.count(c->name) || fed.count(c->name))
+                  ? Group::kAfterChain
+                  : Group::kBeforeChain;
         users[c->name].insert(g);
         for (const Read* r : data_reads(c->rhs)) users[r->name].insert(g);
       }
@@ -330,6 +345,24 @@ class ChainApart {
     return true;
   }
 
+  // What comes ahead may read of the iteration before what it writes itself: no compiler takes that
+  // for vectors, in loops of their own both are. Refused, it stays.
+  void cut_within() {
+    for (size_t k = body().size(); k-- > 1;)
+      if (reads_one_behind(k)) (void)apply(s_, "fission", {Value(stmt(k - 1))});
+  }
+  // Does the k-th statement read another element of what one in front of it writes?
+  bool reads_one_behind(size_t k) const {
+    const auto reads = computation_of(*body()[k]);
+    for (size_t n = 0; reads && n < k; ++n)
+      if (const auto writes = computation_of(*body()[n]))
+        for (const Read* read : data_reads(reads->rhs))
+          if (read->name == writes->name && !same_element(read->idx, *writes->idx) &&
+              !never_one_element(read->idx, *writes->idx, loop().iter))
+            return true;
+    return false;
+  }
+
   Schedule s_;
   Path loop_;
   Chain chain_;
@@ -340,7 +373,7 @@ class ChainApart {
 // Statements alone, whose iterations must come in their order.
 bool is_chain(const Proc& p, const Path& path) {
   const For* f = stmt_at(p, path)->as<For>();
-  if (!f || as_int(f->lo) != 0) return false;
+  if (!f) return false;
   if (std::any_of(f->body.begin(), f->body.end(),
                   [](const StmtPtr& s) { return !s->as<Alloc>() && !computation_of(*s); }))
     return false;
@@ -360,7 +393,10 @@ std::optional<Schedule> chains_apart(const Schedule& s, const NearestCaches& cac
     if (!is_chain(*out.proc, *path)) continue;
     Schedule made = out;
     Path loop = *path;
-    const For& f = *stmt_at(*out.proc, *path)->as<For>();
+    if (as_int(stmt_at(*made.proc, loop)->as<For>()->lo) != 0 &&
+        apply(made, "shift_loop", {Value(Cursor::stmt(made.proc, loop)), Value("0")}))
+      continue;
+    const For& f = *stmt_at(*made.proc, loop)->as<For>();
     if (const auto extent = as_int(f.hi); extent && *extent >= 2 * strip) {
       const std::string name = f.iter.name();
       if (apply(made, "divide_loop",

@@ -54,6 +54,40 @@ std::vector<TouchedRange> window_of(const Outline& o, const OutlineAccess& a, co
   return out;
 }
 
+// The range that holds both; nothing where it cannot be told which bound is the further one.
+std::optional<TouchedRange> joined(const TouchedRange& a, const TouchedRange& b) {
+  const std::optional<int64_t> below = as_int(normalize(b.lo - a.lo)),
+                               above = as_int(normalize(b.hi - a.hi));
+  if (!below || !above) return std::nullopt;
+  return TouchedRange{*below < 0 ? b.lo : a.lo, *above > 0 ? b.hi : a.hi};
+}
+
+// Does some loop run along dimension d of it, and none along the last?
+bool runs_across(const Outline& o, const OutlineAccess& a, int d) {
+  const auto along = [&](int dimension) {
+    return std::any_of(a.loops.begin(), a.loops.end(), [&](int l) {
+      return dimension_along(a, o.loops[static_cast<size_t>(l)].iter) == dimension;
+    });
+  };
+  return along(d) && !along(static_cast<int>(a.what.idx.size()) - 1);
+}
+
+// What all accesses to the buffer touch that run across it in dimension d, and this one: one copy
+// serves them, whichever part of a record each reads.
+std::vector<TouchedRange> window_of_all(const Outline& o, const Path& nest,
+                                        const OutlineAccess& access, int d, const Type& type) {
+  std::vector<TouchedRange> out = window_of(o, access, type);
+  for (const OutlineAccess& a : o.accesses) {
+    if (a.what.buffer != access.what.buffer || !is_prefix(nest, a.what.stmt) ||
+        !runs_across(o, a, d))
+      continue;
+    const std::vector<TouchedRange> window = window_of(o, a, type);
+    for (size_t k = 0; k < window.size(); ++k)
+      out[k] = joined(out[k], window[k]).value_or(TouchedRange{int_const(0), type.shape[k]});
+  }
+  return out;
+}
+
 // How many elements the windows hold, at most those of the buffer.
 double elements_of(const Outline& o, Sym buffer, const std::vector<TouchedRange>& window) {
   double elements = 1;
@@ -143,7 +177,7 @@ std::optional<Schedule> turned_operands(const Schedule& s, const Cursor& nest, c
     if (done.count(a.what.buffer) || is_written(o, a.what.buffer, top)) continue;
     const std::optional<ScopeEntry> entry = lookup(*s.proc, top, a.what.buffer);
     if (!entry || entry->type.rank() != static_cast<int>(a.what.idx.size())) continue;
-    const std::vector<TouchedRange> window = window_of(o, a, entry->type);
+    const std::vector<TouchedRange> window = window_of_all(o, top, a, d, entry->type);
     if (rereads(o, a) < least_reuse &&
         o.trips(a) < least_reuse * elements_of(o, a.what.buffer, window))
       continue;

@@ -209,6 +209,12 @@ class Collector {
           [=, p = p_, io = loop_name("io"), ii = loop_name("ii")] {
             return divide_with_recompute(p, c, e, 2, {io, ii});
           });
+    for (const ScopeEntry& e : scope_at(*p_, c.path()))
+      if (is_data(e.type.scalar) && e.type.shape.empty())
+        add("expand_scalar", at(c) + ", " + e.name.name(),
+            [=, p = p_, x = e.name.name(), t = buffer_name("values")] {
+              return expand_scalar(p, c, x, t);
+            });
     add("rename_loop", at(c),
         [=, p = p_, name = loop_name("renamed")] { return rename_loop(p, c, name); });
     add("remove_loop", at(c), [=, p = p_] { return remove_loop(p, c); });

@@ -74,6 +74,41 @@ def integral(x: f32[6, 7], s: f32[7, 8]):
   expect_same_result(p, distributed.proc, text);
 }
 
+// An array that only the chain reads of the iteration before is no chain itself: the profile of a
+// Viterbi search, whose matches come ahead of its deletions; and what of that is read one behind,
+// in a loop of its own.
+TEST(Chains, what_a_chain_reads_one_behind_comes_ahead_of_it) {
+  const ProcPtr p = parsed(R"(
+@proc
+def deletions(x: f32[12], w: f32[12], mat: f32[13], dele: f32[13], best: f32):
+    for k in seq(0, 12):
+        mat[k + 1] = x[k] * w[k] + 1.0
+        dele[k + 1] = fmax(mat[k] + w[k], dele[k] + x[k])
+        best max= mat[k + 1]
+)");
+  const std::optional<Schedule> apart = chains_apart({p, {}, false}, kLargeCache, 1);
+  ASSERT_TRUE(apart);
+  const std::string text = str(*apart->proc);
+  EXPECT_EQ(times(text, "for k in seq(0, 12):"), 4) << text;
+  EXPECT_NE(text.find("dele[k + 1] = fmax(dele_in[k], dele[k] + x[k])"), std::string::npos) << text;
+  expect_same_result(p, apart->proc, text);
+}
+
+TEST(Chains, loops_may_begin_anywhere) {
+  const ProcPtr p = parsed(R"(
+@proc
+def smoothed(x: f32[150], y: f32[150]):
+    for i in seq(1, 150):
+        y[i] = 0.5 * y[i - 1] + sqrt(x[i] * x[i])
+)");
+  for (const NearestCaches& caches : {kSmallCache, kLargeCache}) {
+    const std::optional<Schedule> apart = chains_apart({p, {}, false}, caches);
+    ASSERT_TRUE(apart);
+    EXPECT_NE(str(*apart->proc).find("y_in"), std::string::npos) << str(*apart->proc);
+    expect_same_result(p, apart->proc, str(*apart->proc));
+  }
+}
+
 // Values that one statement makes for the chain and for what is behind it.
 TEST(Chains, names_that_both_sides_use_become_arrays) {
   const ProcPtr p = parsed(R"(

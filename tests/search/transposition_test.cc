@@ -92,5 +92,22 @@ def springs(x: f32[20, 3], f: f32[20, 3]):
   expect_same_result(p, both->proc, text);
 }
 
+// One copy serves every member of a record, and rows beside one another.
+TEST(Transposition, turns_a_table_of_records_as_a_whole) {
+  const ProcPtr p = parsed(R"(
+@proc
+def steps(t: f32[13, 4], x: f32[8, 12], y: f32[8, 12]):
+    for i in seq(0, 8):
+        for k in seq(0, 12):
+            y[i, k] = x[i, k] * t[k, 1] + t[k + 1, 3]
+)");
+  const std::optional<Schedule> turned = transpose_constants({p, {}, false}, {});
+  ASSERT_TRUE(turned);
+  const std::string text = str(*turned->proc);
+  EXPECT_NE(text.find("t_t : f32[3, 13]"), std::string::npos) << text;
+  EXPECT_EQ(text.find("x[i, k] * t["), std::string::npos) << text;
+  expect_same_result(p, turned->proc, text);
+}
+
 }  // namespace
 }  // namespace exotune

@@ -511,6 +511,22 @@ static inline __mmask16 sub_cmplt_epi32_mask(__m512i a, __m512i b) {
 }
 #undef _mm512_cmplt_epi32_mask
 #define _mm512_cmplt_epi32_mask sub_cmplt_epi32_mask
+
+#define LESS_WORDS(suffix, E)                                               \
+  static inline __mmask32 sub_cmplt_##suffix##_mask(__m512i a, __m512i b) { \
+    E x[32], y[32];                                                         \
+    memcpy(x, &a, sizeof x);                                                \
+    memcpy(y, &b, sizeof y);                                                \
+    __mmask32 k = 0;                                                        \
+    LANE_LOOP(32) k |= (__mmask32)(x[lane] < y[lane]) << lane;              \
+    return k;                                                               \
+  }
+LESS_WORDS(epi16, int16_t)
+LESS_WORDS(epu16, uint16_t)
+#undef _mm512_cmplt_epi16_mask
+#undef _mm512_cmplt_epu16_mask
+#define _mm512_cmplt_epi16_mask sub_cmplt_epi16_mask
+#define _mm512_cmplt_epu16_mask sub_cmplt_epu16_mask
 // The elements from number `by` on of `low` and then `high`.
 #define ALIGNED(bits, E, n)                                                       \
   static inline __m512i sub_alignr_epi##bits(__m512i high, __m512i low, int by) { \
