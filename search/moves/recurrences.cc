@@ -464,7 +464,40 @@ std::vector<Schedule> wavefronts(const Schedule& whole) {
   return out;
 }
 
-std::vector<Schedule> rows_in_lanes(const Schedule& s, int64_t lanes, const VectorValues* unit) {
+namespace {
+
+// v : T[N] ; for o: { .. v .. }  ->  for o: { v : T[N] ; .. v .. }: what only one loop uses, and
+// makes anew in each iteration, is its own; its iterations then know nothing of each other.
+Schedule with_scratch_inside(const Schedule& s) {
+  Schedule out = s;
+  for (bool again = true; again;) {
+    again = false;
+    for (const Path& path : all_stmt_paths(*out.proc)) {
+      const Alloc* a = stmt_at(*out.proc, path)->as<Alloc>();
+      if (!a) continue;
+      const StmtPtr* user = nullptr;
+      int users = 0;
+      const Block& block = block_at(*out.proc, path);
+      for (size_t k = static_cast<size_t>(path.back().index) + 1; k < block.size(); ++k)
+        if (mentions(block[k], a->name)) user = &block[k], ++users;
+      if (users == 1 && (*user)->as<For>() &&
+          !apply(out, "sink_alloc", {Value(Cursor::stmt(out.proc, path))})) {
+        again = true;
+        break;
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Schedule> rows_in_lanes(const Schedule& whole, int64_t lanes,
+                                    const VectorValues* unit) {
+  Schedule s = with_scratch_inside(whole);
+  if (s.steps.size() > whole.steps.size() &&
+      independent_chains_of(s.proc).size() == independent_chains_of(whole.proc).size())
+    s = whole;
   const std::vector<Path> loops = independent_chains_of(s.proc);
   std::vector<Schedule> out;
   if (loops.empty()) return out;

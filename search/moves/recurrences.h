@@ -50,7 +50,8 @@ std::vector<Schedule> wavefronts(const Schedule& s);
 /// has loops of its own: one recurrence over rows of all. For every loop whose iterations may
 /// change their order and whose body holds a loop that may not: one row is a chain of operations,
 /// many are vectors. With a `unit`, first of all, small systems in one vector of rows with all
-/// their steps written out (solve_in_registers). None: there is no such loop, or all were refused.
+/// their steps written out (solve_in_registers). Arrays that such a loop uses alone and makes anew
+/// for each row go inside first (sink_alloc). None: there is no such loop, or all were refused.
 std::vector<Schedule> rows_in_lanes(const Schedule& s, int64_t lanes,
                                     const VectorValues* unit = nullptr);
 
