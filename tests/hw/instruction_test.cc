@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 
 #include "core/base/subprocess.h"
@@ -36,6 +37,24 @@ void compare_all(const Target& target, const InstructionHarness& harness,
       ASSERT_EQ(harness.compare(*wrapper, n, static_cast<uint64_t>(n)), "")
           << wrapper->name << " n = " << n;
   }
+}
+
+// A text that nobody lists is instructions that nobody has.
+TEST(TargetFolders, list_every_text_they_hold) {
+  int texts = 0;
+  for (const fs::directory_entry& target : fs::directory_iterator(kFolders.front())) {
+    std::ifstream in(target.path() / "target.toml");
+    if (!in) continue;
+    const std::string toml{std::istreambuf_iterator<char>(in), {}};
+    if (toml.find("\nfiles = [") == std::string::npos) continue;  // all of them
+    for (const fs::directory_entry& file : fs::directory_iterator(target.path())) {
+      if (file.path().extension() != ".exo") continue;
+      ++texts;
+      EXPECT_NE(toml.find("\"" + file.path().filename().string() + "\""), std::string::npos)
+          << file.path();
+    }
+  }
+  EXPECT_GT(texts, 50);
 }
 
 class Instructions : public testing::TestWithParam<std::string> {};

@@ -138,6 +138,8 @@ static inline __m256i sub_cvtps_ph(__m512 a) {
 #define _mm512_cvtps_ph(a, to_nearest) sub_cvtps_ph(a)
 #undef _mm256_mask_storeu_epi16
 #define _mm256_mask_storeu_epi16 sub_mask_storeu_epi16x16
+#undef _mm256_mask_storeu_epi8
+#define _mm256_mask_storeu_epi8 sub_mask_storeu_epi8x32
 
 // One rounding each; mask3 keeps the third operand's lanes.
 #define FUSED(suffix, V, n, K, fma_of)                                         \
