@@ -77,6 +77,14 @@ void keep_divisors(const Proc& p, Arguments& arguments) {
   }
 }
 
+// By name, with their places among the buffers.
+std::vector<std::pair<std::string, size_t>> data_arguments(const Proc& p) {
+  std::vector<std::pair<std::string, size_t>> out;
+  for (const Arg& arg : p.args)
+    if (is_data(arg.type.scalar)) out.emplace_back(arg.name.name(), out.size());
+  return out;
+}
+
 }  // namespace
 
 DifferentialResult differential_test(const Proc& before, const Proc& after,
@@ -105,9 +113,11 @@ DifferentialResult differential_test(const Proc& before, const Proc& after,
     result.sizes.push_back(size);
     first.run(a.values);
     second.run(values);
-    const std::string difference = first_difference(a, b, 1e-9);
-    if (!difference.empty()) {
-      result.difference = "at " + (size.empty() ? "the only size" : str(size)) + ": " + difference;
+    for (const auto& [name, k] : data_arguments(before)) {
+      const std::string difference = first_difference(*a.buffers[k], *b.buffers[k], 1e-9);
+      if (difference.empty()) continue;
+      result.difference =
+          "at " + (size.empty() ? "the only size" : str(size)) + ": `" + name + "`, " + difference;
       return result;
     }
   }

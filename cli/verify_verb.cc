@@ -42,8 +42,13 @@ std::vector<Sizes> sizes_to_test(const VerifyOptions& options, const Proc& proc,
 }
 
 [[noreturn]] void differ(const Proc& before, const Proc& after, const std::string& how) {
+  // Two of one name are told apart by where they stand.
+  const auto said = [&](const Proc& p) {
+    const bool alike = before.name == after.name && before.where.known() && after.where.known();
+    return "'" + p.name + "'" + (alike ? " of " + p.where.str() : "");
+  };
   throw Error(Diagnostic{{},
-                         "'" + after.name + "' does not compute what '" + before.name + "' does",
+                         said(after) + " does not compute what " + said(before) + " does",
                          {how},
                          "exo-tune schedule prints both"},
               ExitCode::kMismatch);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "core/analysis/written_casts.h"
 #include "core/ir/precision.h"
@@ -51,26 +52,82 @@ class NarrowArithmetic {
     const auto target = types_.find(a ? a->name : r->name);
     if (!is_narrow(value->type) || target == types_.end()) return;
     wraps_ = false;
+    lost_.reset();
     const Range range = range_of(value);
     if (a && a->idx.empty() && writes_[a->name] == 1) known_.emplace(a->name, range);
     if (wraps_ && bytes_of(target->second) > bytes_of(value->type))
-      say(value, target->second, s.where);
+      say_widened(value, target->second, s.where);
+    else if (lost_)
+      say_lost(value, *lost_, s.where);
   }
 
-  void say(const ExprPtr& value, ScalarType wide, const SourceLocation& where) {
-    const std::string from = name_of(value->type), to = name_of(wide);
+  void say_widened(const ExprPtr& value, ScalarType wide, const SourceLocation& where) {
     const ExprPtr written = WrittenCasts(proc_).written(value);
     // A quotient of integers is cut to one, of floats it is not.
     const ScalarType exact = is_float(wide) && has_quotient(written) ? ScalarType::kI32 : wide;
     const ExprPtr parts = integers_as(exact, written);
     const ExprPtr cast = exact == wide ? parts : make_expr(Cast{parts}, wide, parts->where);
-    said.push_back(Diagnostic{value->where.known() ? value->where : where,
-                              "`" + str(written) + "` is computed in " + from +
-                                  ", where it may wrap, and only then becomes " + to,
-                              {},
-                              "`" + str(cast) + "` is computed in " + name_of(exact) +
-                                  "; where it never wraps, a scalar says so: `t: " + from + " = " +
-                                  str(written) + "`, and `t` for it"});
+    say(value, where, "becomes " + std::string(name_of(wide)), cast, exact);
+  }
+
+  // What is done to the value that may have wrapped.
+  struct Lost {
+    ExprPtr value;
+    std::string by;
+  };
+  void say_lost(const ExprPtr& all, const Lost& lost, const SourceLocation& where) {
+    ScalarType exact = ScalarType::kI32;
+    if (bytes_of(all->type) == 1 && fits(all, ScalarType::kI16)) exact = ScalarType::kI16;
+    say(lost.value, where, lost.by, integers_as(exact, WrittenCasts(proc_).written(all)), exact);
+  }
+
+  void say(const ExprPtr& value, const SourceLocation& where, const std::string& then,
+           const ExprPtr& cast, ScalarType exact) {
+    const std::string from = name_of(value->type),
+                      written = str(WrittenCasts(proc_).written(value));
+    said.push_back(Diagnostic{
+        value->where.known() ? value->where : where,
+        "`" + written + "` is computed in " + from + ", where it may wrap, and only then " + then,
+        {},
+        "`" + str(cast) + "` is computed in " + name_of(exact) +
+            "; where it never wraps, a scalar says so: `t: " + from + " = " + written +
+            "`, and `t` for it"});
+  }
+
+  // Would nothing in it wrap if it were computed in that type?
+  bool fits(const ExprPtr& e, ScalarType type) {
+    as_ = type;
+    wraps_ = false;
+    (void)range_of(e);
+    as_.reset();
+    return !wraps_;
+  }
+
+  // As below; where a part wraps for which `by` needs all its digits, that is lost.
+  Range range_before(const ExprPtr& e, const std::string& by) {
+    const bool before = wraps_;
+    wraps_ = false;
+    const Range out = range_of(e);
+    if (wraps_ && !lost_) lost_ = Lost{e, by};
+    wraps_ = wraps_ || before;
+    return out;
+  }
+
+  // fmin(x, 255) of unsigned bytes is x: whoever writes it thinks of an x beyond that.
+  void look_at_limits(const Extern& x) {
+    const bool chooses = x.fn == "select";
+    if (!chooses && x.fn != "fmin" && x.fn != "fmax") return;
+    for (const auto& [value, limit] :
+         {std::pair(x.args[0], x.args[1]), std::pair(x.args[1], x.args[0])}) {
+      const auto* c = limit->as<Const>();
+      if (!c || value->as<Const>() || !is_narrow(value->type)) continue;
+      const Range all = whole(value->type), at = range_of(limit);
+      const bool greatest = at.least >= all.greatest && x.fn != "fmax",
+                 least = at.least <= all.least && x.fn != "fmin";
+      if (greatest || least)
+        (void)range_before(value, "compared with " + std::to_string(at.least) +
+                                      ", beyond which there is no " + name_of(value->type));
+    }
   }
 
   // Of a value of a narrow type; wraps_ where a part of it does not fit that type.
@@ -85,16 +142,21 @@ class NarrowArithmetic {
     }
     if (const auto* u = e->as<USub>()) {
       const Range of = range_of(u->arg);
-      return fitted({-of.greatest, -of.least}, e->type);
+      return fitted({-of.greatest, -of.least}, as_.value_or(e->type));
     }
     if (const auto* b = e->as<BinOp>()) {
       // The multiple is no farther from 0 than x: it wraps where x does.
       if (const int64_t c = divisor_of_remainder(*b); c > 0)
         return {range_of(b->lhs).least < 0 ? 1 - c : 0, c - 1};
-      return combined(b->op, range_of(b->lhs), range_of(b->rhs), e->type);
+      const Range left =
+          b->op == BinOpKind::kDiv ? range_before(b->lhs, "divided") : range_of(b->lhs);
+      return combined(b->op, left, range_of(b->rhs), as_.value_or(e->type));
     }
-    if (const auto* x = e->as<Extern>())
-      for (const ExprPtr& argument : x->args) (void)range_of(argument);
+    if (const auto* x = e->as<Extern>()) {
+      look_at_limits(*x);
+      for (const ExprPtr& argument : x->args)
+        (void)(x->fn == "fabs" ? range_before(argument, "loses its sign") : range_of(argument));
+    }
     return whole(e->type);
   }
 
@@ -147,6 +209,8 @@ class NarrowArithmetic {
   std::map<Sym, int> writes_;  // by statements; what is also written otherwise counts twice
   std::map<Sym, Range> known_;
   bool wraps_ = false;
+  std::optional<Lost> lost_;
+  std::optional<ScalarType> as_;  // computed in this one instead of its own
 };
 
 // Loops whose iterator has the name of an argument or of a loop around.

@@ -341,6 +341,9 @@ void Elaborator::refuse_cut_by_real(const SyntaxExpr& e, ScalarType lhs, ScalarT
     const bool named = literal.kind == Kind::kName && !lookup(literal.name) && globals_.numbers &&
                        globals_.numbers->contains(literal.name);
     if ((literal.kind != Kind::kFloat && !named) || !integers) continue;
+    // Integers times reals are a mixture, which has its own message.
+    const auto all = common_type_of(e.children[static_cast<size_t>(1 - side)]);
+    if (all && is_float(*all)) continue;
     SyntaxExpr exact = e, cut = e;
     for (SyntaxExpr& c : exact.children) c = in_type(c, wanted_);
     SyntaxExpr& whole = cut.children[static_cast<size_t>(side)];

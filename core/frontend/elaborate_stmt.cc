@@ -318,8 +318,19 @@ void Elaborator::stepped(const SyntaxExpr& iter, const SyntaxExpr& range) {
   const ExprPtr from = integer(range.children[0]), to = integer(range.children[1]);
   const ExprPtr i = read_var(Sym::fresh(iter.name), ScalarType::kIndex);
   // 0: none that can be told, and no loop can be suggested.
-  const int64_t step = literal_value(integer(range.children[2])).value_or(0);
+  const ExprPtr by = integer(range.children[2]);
+  const int64_t step = literal_value(by).value_or(0);
   std::string hint = "loops count up by one";
+  if (!literal_value(by)) {
+    constexpr int64_t kUsual = 16;
+    const ExprPtr trips =
+        bin_op(BinOpKind::kDiv, to - from + int_const(kUsual - 1), int_const(kUsual));
+    hint += ", and steps are numbers: with " + std::to_string(kUsual) + " for " +
+            quoted(written(range.children[2])) + ", `for " + iter.name + " in " + range.name +
+            "(0, " + str(normalize(trips)) + "):`, and " +
+            quoted(str(normalize(from + int_const(kUsual) * i))) + " where " + quoted(iter.name) +
+            " is meant";
+  }
   if (step == -1 || step > 1) {
     const ExprPtr trips =
         step == -1 ? from - to
@@ -367,16 +378,18 @@ std::string Elaborator::unused_name(const std::string& wanted) const {
 
 namespace {
 
+// Does it change from one iteration of some loop to the next?
+bool moves(const ExprPtr& e) {
+  bool found = false;
+  (void)rewrite(e, [&](const ExprPtr& n) -> ExprPtr {
+    found = found || (n->as<Read>() && n->type == ScalarType::kIndex);
+    return nullptr;
+  });
+  return found;
+}
+
 // Of the two arguments of a bound, the one that the loop takes: a size rather than an iterator.
 size_t loop_end(const std::vector<ExprPtr>& ends) {
-  const auto moves = [](const ExprPtr& e) {
-    bool found = false;
-    (void)rewrite(e, [&](const ExprPtr& n) -> ExprPtr {
-      found = found || (n->as<Read>() && n->type == ScalarType::kIndex);
-      return nullptr;
-    });
-    return found;
-  };
   return ends.size() == 2 && moves(ends[0]) && !moves(ends[1]) ? 1 : 0;
 }
 
@@ -412,12 +425,14 @@ void Elaborator::refuse_band(const SyntaxExpr& iter, const SyntaxExpr& range) {
   constexpr int64_t kWidest = 4096;
   for (size_t a = 0; a < from.size(); ++a)
     for (size_t b = 0; b < to.size(); ++b) {
-      const int64_t width = literal_value(normalize(to[b] - from[a])).value_or(0);
-      if (width <= 0 || width > kWidest) continue;
+      const ExprPtr width = normalize(to[b] - from[a]);
+      const std::optional<int64_t> known = literal_value(width);
+      // A band as wide as a size has that many places, too, where it moves along.
+      if (known ? *known <= 0 || *known > kWidest : !moves(from[a]) || moves(width)) continue;
       const std::string w = unused_name("w");
       const std::string at = str(normalize(from[a] + read_var(Sym::fresh(w), ScalarType::kIndex)));
       throw InputError(where, what,
-                       "write `for " + w + " in " + range.name + "(0, " + std::to_string(width) +
+                       "write `for " + w + " in " + range.name + "(0, " + str(width) +
                            "):`, in it " + conditions(a, b, at) + ", and " + quoted(at) +
                            " where " + quoted(iter.name) + " is meant");
     }

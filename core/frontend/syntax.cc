@@ -206,7 +206,7 @@ SyntaxExpr parse_product(TokenStream& t) {
       throw InputError(
           t.where(), "there is no `//` operator",
           "`/` is floor division on sizes and indices; integers of data it cuts towards "
-          "zero, as C does");
+          "zero, as C does; of reals `floor(a / b)` is meant");
     } else {
       return e;
     }

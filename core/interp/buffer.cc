@@ -137,7 +137,13 @@ std::string first_difference(const Buffer& a, const Buffer& b, double tolerance)
       where = std::to_string(rest % extent) + (where.empty() ? "" : ", ") + where;
       rest /= extent;
     }
-    auto show = [](double v) { return is_poison(v) ? std::string("poison") : std::to_string(v); };
+    // -6 and 95, but -6.500000.
+    const bool whole =
+        x == std::trunc(x) && y == std::trunc(y) && std::fabs(x) + std::fabs(y) < 1e15;
+    auto show = [&](double v) {
+      if (is_poison(v)) return std::string("poison");
+      return whole ? std::to_string(static_cast<int64_t>(v)) : std::to_string(v);
+    };
     return "element [" + where + "]: " + show(x) + " and " + show(y);
   }
   return "";

@@ -136,10 +136,12 @@ TEST(Suggestions, of_loops_over_a_band_are_accepted) {
   for (const char* bounds : {"max(i - 2, 0), N", "0, min(N, i + 3)", "max(0, i - M), min(N, i + M)",
                              "max(0, i - 2), min(i + M, N)"}) {
     words = suggested(band(bounds));
-    ASSERT_EQ(words.size(), 2u) << bounds;
-    EXPECT_EQ(
-        said(in_loop(words[0] + "\n            " + words[1] + "\n                y[i] += x[j]")),
-        "accepted")
+    // A band as wide as a size has its own iterator and says where it is.
+    ASSERT_TRUE(words.size() == 2u || words.size() == 4u) << bounds;
+    const std::string at = words.size() == 2u ? "j" : words[2];
+    EXPECT_EQ(said(in_loop(words[0] + "\n            " + words[1] + "\n                y[i] += x[" +
+                           at + "]")),
+              "accepted")
         << words[0] << words[1];
   }
   EXPECT_NE(said(band("max(0, i - 2), N")).find("the bounds of a loop take no `max`"),
@@ -444,6 +446,33 @@ TEST(Suggestions, of_branches_with_several_assignments_write_what_is_compared_la
   for (const std::string& word :
        of("        if x[i] > best:\n            best = x[i]\n            arg = best * 2.0\n"))
     EXPECT_EQ(word.find("arg = "), std::string::npos) << word;
+}
+
+TEST(Suggestions, a_band_as_wide_as_a_size_keeps_its_width) {
+  const std::string head =
+      "def f(N: size, B: size, x: f32[N], y: f32[N]):\n"
+      "    for i in seq(0, N):\n";
+  const std::vector<std::string> way =
+      suggested(head + "        for j in seq(max(0, i - B), i + 1):\n            y[i] += x[j]\n");
+  ASSERT_EQ(way.size(), 4u);
+  EXPECT_EQ(way[0], "for w in seq(0, B + 1):");
+  // What it says is accepted.
+  EXPECT_NO_THROW(check(*parse(head + "        " + way[0] + "\n            " + way[1] +
+                               "\n                y[i] += x[" + way[2] + "]\n")));
+}
+
+TEST(Suggestions, a_step_that_is_no_number_is_one) {
+  const std::string message =
+      said("def f(N: size, B: size, x: f32[N]):\n    for b in seq(0, N, B):\n        x[b] = 0.0\n");
+  EXPECT_NE(message.find("with 16 for `B`, `for b in seq(0, (N + 15) / 16):`, and `16 * b`"),
+            std::string::npos)
+      << message;
+}
+
+TEST(Suggestions, integers_times_reals_by_a_real_are_a_mixture) {
+  const std::string message = said(in_loop("y[i] = a[i] * x[i] / 127.0"));
+  EXPECT_NE(message.find("mixed precisions"), std::string::npos) << message;
+  EXPECT_NE(message.find("f32(a[i])"), std::string::npos) << message;
 }
 
 }  // namespace

@@ -71,6 +71,40 @@ TEST(Warnings, a_cast_to_what_is_still_too_narrow) {
   EXPECT_NE(said_of("w[i] += i32(b[i] * b[i])"), "");
 }
 
+// The digits that wrap away are those that a quotient, a limit or a sign would have looked at.
+TEST(Warnings, what_wraps_before_its_high_digits_count) {
+  EXPECT_EQ(
+      said_of("u[i] = (u[i] + u[i] + 1) / 2"),
+      "t.exo:3:29: warning: `u[i] + u[i] + 1` is computed in ui8, where it may wrap, and only "
+      "then divided\nhint: `(i16(u[i]) + i16(u[i]) + 1) / 2` is computed in i16; where it "
+      "never wraps, a scalar says so: `t: ui8 = u[i] + u[i] + 1`, and `t` for it\n");
+  EXPECT_NE(said_of("h[i] = (h[i] * 181 + 128) / 256")
+                .find("hint: `(i32(h[i]) * 181 + 128) / 256` is computed in i32"),
+            std::string::npos)
+      << said_of("h[i] = (h[i] * 181 + 128) / 256");
+  EXPECT_NE(said_of("u[i] = fmin(u[i] + 1, 255)")
+                .find("`u[i] + 1` is computed in ui8, where it may wrap, and only then compared "
+                      "with 255, beyond which there is no ui8"),
+            std::string::npos)
+      << said_of("u[i] = fmin(u[i] + 1, 255)");
+  EXPECT_NE(said_of("b[i] = fmax(-128, fmin(127, b[i] + b[i]))").find("compared with 127"),
+            std::string::npos);
+  EXPECT_NE(said_of("u[i] = fmax(u[i] - 9, 0)").find("compared with 0, beyond which there is no"),
+            std::string::npos);
+  EXPECT_NE(said_of("u[i] = select(u[i] + 9, 255, u[i] + 9, 255)").find("compared with 255"),
+            std::string::npos);
+  EXPECT_NE(said_of("b[i] = fabs(b[i] - 9)").find("and only then loses its sign"),
+            std::string::npos);
+}
+TEST(Warnings, nothing_of_limits_and_quotients_that_see_all_of_a_value) {
+  for (const char* fine :
+       {"u[i] = fmin(u[i] + 1, 200)", "h[i] = fmax(h[i] + h[i], -20000)", "b[i] = fmax(b[i], -128)",
+        "u[i] = u[i] / 2 + u[i] / 2", "h[i] = (i16(u[i]) + i16(u[i]) + 1) / 2",
+        "u[i] = (i16(u[i]) * 3 + i16(u[i])) / 4", "b[i] = fabs(b[i])", "w[i] = fabs(w[i] - 9)",
+        "b[i] = select(b[i] + b[i], 3, b[i], 3)", "u[i] = u[i] - 16 * (u[i] / 16)"})
+    EXPECT_EQ(said_of(fine), "") << fine;
+}
+
 /// The warnings of a whole procedure.
 std::string said_of_proc(const std::string& text) {
   std::string out;
