@@ -66,8 +66,11 @@ enum {
   kMostTwice = 160, /* rows of one that is made of such triangles */
   kTiny = 4, /* sides of products that stand in the entry points, as squares of four */
   kSlim = 16, /* rows and steps of products of a strip that go straight to a kernel */
-  kAlike = ${alike_rows}, /* rows of a tile at most where tiles are alike, and at least; */
-  kLeastAlike = kAlike - 2,
+  kAlike = ${alike_rows}, /* rows of a tile at most where tiles are alike, */
+  kAlikeBroad = ${broad_rows}, /* and with a vector more than a strip has; */
+  kFewerRows = 3, /* so many fewer at most */
+  kBroad = kStrip + ${lanes}, /* columns that have so many vectors go by together */
+  kBroadRows = ${broad}, /* from so many rows on */
   kTogether = ${together}, /* rows from which on a part of a vector goes by together with the whole ones before it */
   kTinyTurned = ${tiny_turned}, /* of those whose second factor is turned over, and has to be for any kernel */
   kTinyPart = ${tiny_part}, /* of those of which a triangle is computed */
@@ -78,7 +81,8 @@ enum {
 
 _Static_assert(EXO_DEPTH <= ${depth} && kDepth >= kStrip, "a strip goes by in pieces of the depth");
 _Static_assert(kTinyTriangle <= kMostFours && kTinyRight <= kMostFours && kTinySolved <= kMostFours, "there is a copy for each size");
-_Static_assert(kTogether >= 2 * kLeastAlike && kAlike <= 8, "only between two and three tiles rows cannot be alike");
+_Static_assert(kTogether >= kAlike && kBroadRows >= kAlikeBroad && kAlike <= 8,
+               "two and more tiles of up to kAlike rows have kAlike - kFewerRows at least");
 _Static_assert(kWidth >= kDepth && kHeight >= kStep, "pieces of triangles are square, and two tiles high at least");
 
 /* As many as whole vectors hold. */
@@ -259,36 +263,52 @@ static inline bool ${p}sums_along(bool turned, int64_t m, int64_t w, int64_t k) 
   return m >= ${p}rows_of(together) && together * (k / ${lanes} + 6) < k;
 }
 
-/* Do the last of w columns, whole vectors and a part of one, go by together? m rows must be tiles that are alike: three and
- * more always are, but for a row or so more than two. */
-static inline bool ${p}parted(int64_t m, int64_t w) {
-  return m >= kTogether && w > ${lanes} && w % ${lanes} != 0 && (m <= 2 * kAlike || m >= 3 * kLeastAlike);
-}
+/* Do the last of w columns, whole vectors and a part of one, go by together? */
+static inline bool ${p}parted(int64_t m, int64_t w) { return m >= kTogether && w > ${lanes} && w % ${lanes} != 0; }
 static inline bool ${p}together(int64_t m, int64_t w) { return ${p}parted(m, w) && w % kStrip > ${lanes}; }
 
-/* Are sums along the depth better even so? */
+/* Are sums along the depth better even so? More than two columns are four at least, twice the steps. */
 static inline bool ${p}sums_beside(bool turned, int64_t m, int64_t w, int64_t k) {
+  const int64_t few = w % ${lanes};
   return ${p}sums_along(turned, m, w, k) &&
-         !(k < (w % ${lanes} == 1 ? ${least_sum} : kLeastSums) && ${p}together(m, w));
+         !(k < (few == 1 ? ${least_sum} : few == 2 ? kLeastSums : kLeastSums * 3 / 2) && ${p}together(m, w));
 }
 
 typedef void ${p}tiles_of_rows(int64_t, int64_t, int64_t, const ${real}*, struct exo_win_2${T}c, struct exo_win_2${T}c,
                                struct exo_win_2${T});
 
-/* C += alpha A B, `fresh` C = alpha A B, for w columns as ${p}together tells: tiles of as many rows as can be alike. */
+/* C += alpha A B, `fresh` C = alpha A B, for w columns: tiles of as many rows, `most` of them, as can be alike. */
+static inline void ${p}rows_alike(${p}tiles_of_rows* const* by_height, const int64_t most, int64_t m, int64_t w, int64_t k,
+                                  const ${real}* alpha, struct exo_win_2${T}c A, const ${real}* B, int64_t ldb, ${real}* C,
+                                  int64_t ldc) {
+  const int64_t tiles = (m + most - 1) / most, rows = m / tiles, taller = m % tiles, done = taller * (rows + 1);
+  const int64_t least = most - kFewerRows;
+  if (taller > 0) by_height[rows + 1 - least](taller, w, k, alpha, A, IN2(B, ldb), OUT2(C, ldc));
+  A.data += done * A.strides[0];
+  by_height[rows - least](tiles - taller, w, k, alpha, A, IN2(B, ldb), OUT2(C + done * ldc, ldc));
+}
+
+/* The same as ${p}together tells. */
 static __attribute__((noinline)) void ${p}rows_together(bool fresh, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                                                         struct exo_win_2${T}c A, const ${real}* B, int64_t ldb, ${real}* C,
                                                         int64_t ldc) {
-  static ${p}tiles_of_rows* const kernels[2][2][3] = {
-      {{K(${p}gemm_partly1_1), K(${p}gemm_partly1_2), K(${p}gemm_partly1_3)},
-       {K(${p}gemm_partly2_1), K(${p}gemm_partly2_2), K(${p}gemm_partly2_3)}},
-      {{K(${p}gemm_partly1_1_fresh), K(${p}gemm_partly1_2_fresh), K(${p}gemm_partly1_3_fresh)},
-       {K(${p}gemm_partly2_1_fresh), K(${p}gemm_partly2_2_fresh), K(${p}gemm_partly2_3_fresh)}}};
-  ${p}tiles_of_rows* const* const by_height = kernels[fresh][w > kStrip - ${lanes}];
-  const int64_t tiles = (m + kAlike - 1) / kAlike, rows = m / tiles, taller = m % tiles, done = taller * (rows + 1);
-  if (taller > 0) by_height[rows + 1 - kLeastAlike](taller, w, k, alpha, A, IN2(B, ldb), OUT2(C, ldc));
-  A.data += done * A.strides[0];
-  by_height[rows - kLeastAlike](tiles - taller, w, k, alpha, A, IN2(B, ldb), OUT2(C + done * ldc, ldc));
+  static ${p}tiles_of_rows* const kernels[2][2][kFewerRows + 1] = {
+      {{K(${p}gemm_partly1_0), K(${p}gemm_partly1_1), K(${p}gemm_partly1_2), K(${p}gemm_partly1_3)},
+       {K(${p}gemm_partly2_0), K(${p}gemm_partly2_1), K(${p}gemm_partly2_2), K(${p}gemm_partly2_3)}},
+      {{K(${p}gemm_partly1_0_fresh), K(${p}gemm_partly1_1_fresh), K(${p}gemm_partly1_2_fresh), K(${p}gemm_partly1_3_fresh)},
+       {K(${p}gemm_partly2_0_fresh), K(${p}gemm_partly2_1_fresh), K(${p}gemm_partly2_2_fresh), K(${p}gemm_partly2_3_fresh)}}};
+  ${p}rows_alike(kernels[fresh][w > kStrip - ${lanes}], kAlike, m, w, k, alpha, A, B, ldb, C, ldc);
+}
+
+/* The same for as many vectors as kBroad columns have. */
+static __attribute__((noinline)) void ${p}rows_broad(bool fresh, bool turned, int64_t m, int64_t w, int64_t k,
+                                                     const ${real}* alpha, const ${real}* A, int64_t lda, const ${real}* B,
+                                                     int64_t ldb, ${real}* C, int64_t ldc) {
+  static ${p}tiles_of_rows* const kernels[2][kFewerRows + 1] = {
+      {K(${p}gemm_partly3_0), K(${p}gemm_partly3_1), K(${p}gemm_partly3_2), K(${p}gemm_partly3_3)},
+      {K(${p}gemm_partly3_0_fresh), K(${p}gemm_partly3_1_fresh), K(${p}gemm_partly3_2_fresh), K(${p}gemm_partly3_3_fresh)}};
+  ${p}rows_alike(kernels[fresh], kAlikeBroad, m, w, k, alpha, EXO_WINDOW2(exo_win_2${T}c, A, turned ? 1 : lda, turned ? lda : 1),
+                 B, ldb, C, ldc);
 }
 
 /* C += alpha A B, `fresh` C = alpha A B, for a strip of w columns, k at most kDeepest, by a kernel whose vectors are along the
@@ -328,39 +348,58 @@ static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const
   ${p}rows_and_strip(false, turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
 }
 
-/* C = alpha A B for a strip: what stands in C does not count. */
+/* C = alpha A B for a strip: what stands in C does not count. Sums are added to zeros, which are written before the rows are
+ * computed, column by column: a row has too few for clearing it by a call. */
 static inline void ${p}fresh_strip(bool turned, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                                    const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                                    int64_t ldc) {
   if (${p}sums_along(turned, m, w, k)) {
-    for (int64_t i = 0; i < m; ++i) memset(C + i * ldc, 0, w * sizeof(${real}));
-    ${p}strip(turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
+    const int64_t few = w % ${lanes};
+    w -= few;
+    for (int64_t j = w; j < w + few; ++j)
+      for (int64_t i = 0; i < m; ++i) C[i * ldc + j] = 0;
+    if (w > 0) ${p}rows_and_strip(true, turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
+    (turned ? ${p}columns_turned : ${p}columns)(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
   } else {
     ${p}rows_and_strip(true, turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
   }
 }
 
-/* C += alpha A B, `fresh` C = alpha A B, for any number of columns. The last four vectors go by as two and two: of a strip of
- * three and one alone that one waits for its own sums. */
+/* C += alpha A B, `fresh` C = alpha A B, for any number of columns. The last vectors, one more than a strip has, go by together;
+ * four of them else as two and two: of a strip and one alone that one waits for its own sums. */
 static inline void ${p}few_strips(bool fresh, bool turned, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
                                   const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                                   int64_t ldc) {
   for (int64_t j = 0, w; j < n; j += w) {
+    if (n - j == kBroad && m >= kBroadRows) {
+      ${p}rows_broad(fresh, turned, m, kBroad, k, alpha, A, lda, B + j, ldb, C + j, ldc);
+      return;
+    }
     w = n - j == 4 * ${lanes} ? 2 * ${lanes} : exo_least(kStrip, n - j);
     (fresh ? ${p}fresh_strip : ${p}strip)(turned, m, w, k, alpha, A, lda, B + j, ldb, C + j, ldc);
   }
 }
 
-/* The same where the last vector is a part of one, for rows enough that it goes by together with the one before: of four
- * vectors, too. */
+/* The same where the last vector is a part of one, for rows enough that it goes by together with the one before. */
 static __attribute__((noinline)) void ${p}strips_together(bool fresh, bool turned, int64_t m, int64_t n, int64_t k,
                                                           const ${real}* alpha, const ${real}* A, int64_t lda,
                                                           const ${real}* B, int64_t ldb, ${real}* C, int64_t ldc) {
   for (int64_t j = 0, w; j < n; j += w) {
     const int64_t rest = n - j, two = 2 * ${lanes};
-    const bool four = rest > kStrip && rest < 2 * two && ${p}together(m, rest - two) &&
-                      !${p}sums_along(turned, m, rest, k);
-    w = four ? two : exo_least(kStrip, rest);
+    if (rest > kStrip && rest < kBroad + ${lanes}) { /* so many vectors, the last one a part, or some columns beside them */
+      const bool sums = ${p}sums_beside(turned, m, rest, k);
+      if (m >= kBroadRows && sums == rest > kBroad) {
+        w = exo_least(rest, kBroad);
+        ${p}rows_broad(fresh, turned, m, w, k, alpha, A, lda, B + j, ldb, C + j, ldc);
+        continue;
+      }
+      if (rest < 2 * two && ${p}together(m, rest - two) && !sums) {
+        w = two;
+        ${p}rows_and_end(fresh, turned, m, w, k, alpha, A, lda, B + j, ldb, C + j, ldc);
+        continue;
+      }
+    }
+    w = exo_least(kStrip, rest);
     if (${p}sums_beside(turned, m, w, k))
       (fresh ? ${p}fresh_strip : ${p}strip)(turned, m, w, k, alpha, A, lda, B + j, ldb, C + j, ldc);
     else
@@ -1065,6 +1104,9 @@ EXO_VECTORS void ${p}gemm_some(bool row, bool transa, bool transb, int64_t m, in
   if (columns < 2 * ${lanes} && ${p}together(rows, columns)) /* of three vectors the way there takes longer */
     ${p}strips_together(beta == 0, row ? transa : transb, rows, columns, k, &alpha, row ? A : B, row ? lda : ldb, row ? B : A,
                         row ? ldb : lda, C, ldc);
+  else if (!${p}sums_along(row ? transa : transb, rows, columns, k))
+    ${p}rows_and_strip(beta == 0, row ? transa : transb, rows, columns, k, &alpha, row ? A : B, row ? lda : ldb, row ? B : A,
+                       row ? ldb : lda, C, ldc);
   else
     (beta == 0 ? ${p}fresh_strip : ${p}strip)(row ? transa : transb, rows, columns, k, &alpha, row ? A : B, row ? lda : ldb,
                                               row ? B : A, row ? ldb : lda, C, ldc);
