@@ -59,7 +59,7 @@ enum {
   kLeastSums = ${lanes} < 16 ? 64 : 32, /* steps from which on those of two and more are, where they may go by with a vector */
   kRowsAtOnce = 256, /* of a first factor turned over, for the last few columns */
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
-  kMirrored = 12, /* up to which that is mirrored element by element */
+  kMirrored = ${mirrored}, /* up to which that is mirrored element by element */
   kAll = ${single} ? ${all} : ${all_doubles}, /* rows of a triangle of a result that is computed with what is beside it */
   kSmall = ${small}, /* sides of products whose factors come onto the stack */
   kTwice = 64, /* rows of a triangle of A B + B' A' that is made of one product */
