@@ -300,6 +300,22 @@ static __attribute__((noinline)) void ${p}rows_together(bool fresh, int64_t m, i
   ${p}rows_alike(kernels[fresh][w > kStrip - ${lanes}], kAlike, m, w, k, alpha, A, B, ldb, C, ldc);
 }
 
+/* The same for up to a vector of columns and rows that are one tile, up to four more than of several vectors. One column is
+ * a sum along the depth where that takes fewer steps. */
+static inline bool ${p}one_tile(bool turned, int64_t m, int64_t w, int64_t k) {
+  return w <= ${lanes} && (uint64_t)(m - (kAlike - kFewerRows)) <= 2 * kFewerRows + 1 &&
+         (w > 1 || !${p}sums_along(turned, m, w, k));
+}
+static inline void ${p}tile_of_rows(bool fresh, int64_t m, int64_t w, int64_t k, const ${real}* alpha, struct exo_win_2${T}c A,
+                                    const ${real}* B, int64_t ldb, ${real}* C, int64_t ldc) {
+  static ${p}tiles_of_rows* const kernels[2][2 * (kFewerRows + 1)] = {
+      {K(${p}gemm_partly0_0), K(${p}gemm_partly0_1), K(${p}gemm_partly0_2), K(${p}gemm_partly0_3), K(${p}gemm_partly4_0),
+       K(${p}gemm_partly4_1), K(${p}gemm_partly4_2), K(${p}gemm_partly4_3)},
+      {K(${p}gemm_partly0_0_fresh), K(${p}gemm_partly0_1_fresh), K(${p}gemm_partly0_2_fresh), K(${p}gemm_partly0_3_fresh),
+       K(${p}gemm_partly4_0_fresh), K(${p}gemm_partly4_1_fresh), K(${p}gemm_partly4_2_fresh), K(${p}gemm_partly4_3_fresh)}};
+  kernels[fresh][m - (kAlike - kFewerRows)](1, w, k, alpha, A, IN2(B, ldb), OUT2(C, ldc));
+}
+
 /* The same for as many vectors as kBroad columns have. */
 static __attribute__((noinline)) void ${p}rows_broad(bool fresh, bool turned, int64_t m, int64_t w, int64_t k,
                                                      const ${real}* alpha, const ${real}* A, int64_t lda, const ${real}* B,
@@ -1101,7 +1117,10 @@ EXO_VECTORS void ${p}gemm_some(bool row, bool transa, bool transb, int64_t m, in
     return;
   }
   if (beta != 0) ${p}scaled_matrix(kWhole, rows, columns, beta, C, ldc);
-  if (columns < 2 * ${lanes} && ${p}together(rows, columns)) /* of three vectors the way there takes longer */
+  if (${p}one_tile(row ? transa : transb, rows, columns, k))
+    ${p}tile_of_rows(beta == 0, rows, columns, k, &alpha, ${p}as_it_stands(row ? A : B, row ? lda : ldb, row ? transa : transb),
+                     row ? B : A, row ? ldb : lda, C, ldc);
+  else if (columns < 2 * ${lanes} && ${p}together(rows, columns)) /* of three vectors the way there takes longer */
     ${p}strips_together(beta == 0, row ? transa : transb, rows, columns, k, &alpha, row ? A : B, row ? lda : ldb, row ? B : A,
                         row ? ldb : lda, C, ldc);
   else if (!${p}sums_along(row ? transa : transb, rows, columns, k))
