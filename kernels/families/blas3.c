@@ -204,9 +204,9 @@ static inline int64_t ${p}rows_of(int64_t columns) {
   return columns == 2 ? ${rows_of_2} : columns == 4 ? ${rows_of_4} : ${rows_of_8};
 }
 
-/* A few columns of C: A's rows times columns of B, which come to where they stand side by side. What is no whole tile of
- * rows goes by columns. */
-static __attribute__((noinline)) void ${p}columns(int64_t m, int64_t w, int64_t k, const ${real}* alpha,
+/* A few columns of C, `fresh` where nothing stands there yet that counts: A's rows times columns of B, which come to where they
+ * stand side by side. What is no whole tile of rows goes by columns. */
+static __attribute__((noinline)) void ${p}columns(bool fresh, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                                                   const ${real}* A, int64_t lda, const ${real}* B,
                                                   int64_t ldb, ${real}* C, int64_t ldc) {
   ${real} columns[kFewColumns * ${depth}] __attribute__((aligned(64)));
@@ -217,14 +217,17 @@ static __attribute__((noinline)) void ${p}columns(int64_t m, int64_t w, int64_t 
     const int64_t together = w <= 2 ? 2 : w <= 4 ? 4 : 8, rows = ${p}rows_of(together), tiles = m / rows;
     for (int64_t j = w; j < together; ++j) memset(columns + j * ${depth}, 0, k * sizeof(${real}));
     if (tiles > 0)
-      (together == 2 ? K(${p}gemm_few2) : together == 4 ? K(${p}gemm_few4) : K(${p}gemm_few8))(
+      (together == 2   ? fresh ? K(${p}gemm_few2_fresh) : K(${p}gemm_few2)
+       : together == 4 ? fresh ? K(${p}gemm_few4_fresh) : K(${p}gemm_few4)
+                       : fresh ? K(${p}gemm_few8_fresh) : K(${p}gemm_few8))(
           tiles, w, k, alpha, IN2(A, lda), columns, OUT2(C, ldc));
     done = tiles * rows;
   }
   if (done == m) return;
   A += done * lda, C += done * ldc;
   for (int64_t j = 0; j < w; ++j)
-    K(${p}gemm_dots)(m - done, k, alpha, IN2(A, lda), IN(columns + j * ${depth}, k, 1), EXO_WINDOW(exo_win_1${T}, C + j, ldc));
+    (fresh ? K(${p}gemm_dots_fresh) : K(${p}gemm_dots))(m - done, k, alpha, IN2(A, lda), IN(columns + j * ${depth}, k, 1),
+                                                        EXO_WINDOW(exo_win_1${T}, C + j, ldc));
 }
 
 static inline void ${p}strips(bool fresh, bool turned, int64_t m, int64_t n, int64_t k, const ${real}* alpha,
@@ -358,24 +361,29 @@ static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const
   if (${p}sums_along(turned, m, w, k)) {
     const int64_t few = w % ${lanes};
     w -= few;
-    (turned ? ${p}columns_turned : ${p}columns)(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
+    if (turned)
+      ${p}columns_turned(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
+    else
+      ${p}columns(false, m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
     if (w == 0) return;
   }
   ${p}rows_and_strip(false, turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
 }
 
-/* C = alpha A B for a strip: what stands in C does not count. Sums are added to zeros, which are written before the rows are
- * computed, column by column: a row has too few for clearing it by a call. */
+/* C = alpha A B for a strip: what stands in C does not count. */
 static inline void ${p}fresh_strip(bool turned, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                                    const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                                    int64_t ldc) {
   if (${p}sums_along(turned, m, w, k)) {
     const int64_t few = w % ${lanes};
     w -= few;
-    for (int64_t j = w; j < w + few; ++j)
+    for (int64_t j = w; turned && j < w + few; ++j) /* added to: written before the rows are computed, column by column */
       for (int64_t i = 0; i < m; ++i) C[i * ldc + j] = 0;
     if (w > 0) ${p}rows_and_strip(true, turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
-    (turned ? ${p}columns_turned : ${p}columns)(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
+    if (turned)
+      ${p}columns_turned(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
+    else
+      ${p}columns(true, m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
   } else {
     ${p}rows_and_strip(true, turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
   }
