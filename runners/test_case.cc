@@ -61,6 +61,9 @@ double value_of(const ArgSpec& arg, InputKind kind, uint64_t seed, uint64_t stat
     case InputKind::kSpread:
       if (scalar) return (state & 2 ? 2 : 0.125) * v;
       return arg.shape.size() < 2 ? v : dominant(arg, seed, element);
+    case InputKind::kFields:
+      if (scalar) return v;
+      return (next(seed) & 1 ? 1 : 300) * (0.9 + 0.2 * unit_of(state));
   }
   return 0;
 }

@@ -20,6 +20,7 @@ enum class InputKind {
               // rest as kUnit
   kSmall,     // either sign, tensors small against their extent: recurrences contract
   kSpread,    // scalars either large or small, tensors as kDominant
+  kFields,    // each tensor within a tenth of 1 or of 300: temperatures beside densities
 };
 
 struct TestCase {
@@ -38,7 +39,7 @@ struct TestCase {
 
 inline constexpr InputKind kInputKinds[] = {InputKind::kIntegers, InputKind::kUnit,
                                             InputKind::kDominant, InputKind::kSmall,
-                                            InputKind::kSpread};
+                                            InputKind::kSpread,   InputKind::kFields};
 
 /// Small random integers, exactly representable, such that sums of products stay exact: +-1 for
 /// bf16 and f16 beyond 64 elements, +-3 otherwise; 0..3 for unsigned. No zero in scalars (they may

@@ -381,6 +381,13 @@ double compared_share(const TestCase& test) {
   return all == 0 ? 1 : static_cast<double>(compared) / static_cast<double>(all);
 }
 
+namespace {
+
+// What each argument looks like is drawn as well.
+bool has_draws(InputKind kind) { return kind == InputKind::kSpread || kind == InputKind::kFields; }
+
+}  // namespace
+
 TestCase choose_test(const Proc& proc, const std::vector<ArgSpec>& args, uint64_t seed,
                      Reference& reference, InputKind first) {
   TestCase best;
@@ -393,7 +400,7 @@ TestCase choose_test(const Proc& proc, const std::vector<ArgSpec>& args, uint64_
   for (const InputKind kind : kInputKinds)
     if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
   for (const InputKind kind : kinds)
-    for (int draw = 0; draw < (kind == InputKind::kSpread ? kSpreadSeeds : 1); ++draw) {
+    for (int draw = 0; draw < (has_draws(kind) ? kSpreadSeeds : 1); ++draw) {
       TestCase test = make_inputs(args, seed + static_cast<uint64_t>(draw), kind);
       keep_divisors(proc, args, test);
       if (judge_inputs(proc, args, kind == InputKind::kIntegers, seed, reference, test))

@@ -247,7 +247,9 @@ std::optional<Schedule> rectangle_and_corner(const Schedule& s, const Path& band
   Schedule out = s;
   const Path top = down(band, pair->outer);
   const For& blocked = loop(*s.proc, top);
-  const auto lo = as_int(blocked.lo), hi = as_int(blocked.hi);
+  // Where the rows end with another loop, that one's greatest number of them counts.
+  const auto lo = bounds_of(*s.proc, top, blocked.lo).lo,
+             hi = bounds_of(*s.proc, top, blocked.hi).hi;
   if (lo && hi && *hi - *lo < 2 * block) return std::nullopt;  // all corner
   const std::string name = blocked.iter.name();
   if (apply(out, "divide_loop",

@@ -215,6 +215,24 @@ def cholesky(n: size, A: f64[n, n]):
   EXPECT_EQ(reference.runs, 2);
 }
 
+// Of temperatures below 30 degrees a saturation pressure is no number of single precision.
+TEST(TestData, physical_fields_are_near_one_or_near_three_hundred) {
+  const TuningProblem p = problem_of(R"(
+@proc
+def saturation(n: size, rho: f32[n], exner: f32[n], th: f32[n], qv: f32[n], qs: f32[n]):
+    for i in seq(0, n):
+        T: f32
+        T = th[i] * exner[i]
+        es: f32
+        es = 611.2 * exp(17.67 * (T - 273.15) / (T - 29.65))
+        qs[i] = 0.622 * es / (100000.0 * pow(exner[i], 3.5) - 0.378 * es)
+        qv[i] += rho[i] * (qs[i] - qv[i])
+)",
+                                     {{"n", 40}});
+  EXPECT_EQ(p.test.kind, InputKind::kFields);
+  EXPECT_EQ(compared_share(p.test), 1);
+}
+
 TEST(TestData, the_same_inputs_for_the_same_seed) {
   const std::vector<ArgSpec> args = {ArgSpec::tensor("A", ElementType::kF32, {5, 5}, true, false)};
   for (const InputKind kind : kInputKinds) {
