@@ -100,6 +100,8 @@ def inputs(args, given):
     for a in args:
         whole = a.scalar not in REALS
         data = [k * 7 % 5 if whole else 1 + (k * 7 % 13) / 13 for k in range(a.count)]
+        if whole and a.count == 1:
+            data[0] = 3  # it may divide
         if a.name in given:
             data[0] = given[a.name]
         if len(a.dims) == 2 and a.dims[0] == a.dims[1]:
