@@ -33,6 +33,7 @@ namespace exotune {
 /// Obligation: the loop (or `if`) is the only statement that uses `a` or a window of it, and no
 /// iteration reads what it did not write itself. With an `else` that uses `a`, that branch gets an
 /// allocation of its own. Cursors follow the allocation.
+/// Proposed for scratch arrays of loops whose rows become lanes.
 [[nodiscard]] ProcPtr sink_alloc(ProcPtr p, const Where& alloc);
 
 /// a : T[.., n, ..]            a : T[.., n/q, q, ..]

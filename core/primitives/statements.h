@@ -68,6 +68,7 @@ namespace exotune {
 /// it, at the element assigned, and does not change what e reads before the last use; nothing is
 /// converted when stored, or s does nothing but store it in elements of x's type.
 /// Forwarding: the assignment is gone, the expressions replaced are new; statements stay.
+/// Proposed for names on the way of what an iteration leaves to the next.
 [[nodiscard]] ProcPtr inline_assign(ProcPtr p, const Where& assign);
 
 /// w = x[...]; s  ->  s with every access of w made through x

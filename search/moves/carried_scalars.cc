@@ -13,13 +13,13 @@ namespace {
 
 constexpr int kMostScalars = 8;  // of a program
 
-bool reads(const ExprPtr& e, Sym x) {
+bool reads_scalar(const ExprPtr& e, Sym x) {
   const std::vector<const Read*> all = data_reads(e);
   return std::any_of(all.begin(), all.end(), [&](const Read* r) { return r->name == x; });
 }
-bool reads(const StmtPtr& s, Sym x) {
+bool reads_scalar(const StmtPtr& s, Sym x) {
   bool found = false;
-  for_each_expr(Block{s}, [&](const ExprPtr& e) { found = found || reads(e, x); });
+  for_each_expr(Block{s}, [&](const ExprPtr& e) { found = found || reads_scalar(e, x); });
   return found;
 }
 
@@ -35,9 +35,9 @@ const Assign* assigned_from_outside(const For& f, size_t k) {
 // Its k-th statement gives a scalar its next value, which earlier ones have read.
 bool carries(const For& f, size_t k) {
   const Assign* a = assigned_from_outside(f, k);
-  return a && !reads(a->rhs, a->name) &&
+  return a && !reads_scalar(a->rhs, a->name) &&
          std::any_of(f.body.begin(), f.body.begin() + static_cast<std::ptrdiff_t>(k),
-                     [&](const StmtPtr& s) { return reads(s, a->name); });
+                     [&](const StmtPtr& s) { return reads_scalar(s, a->name); });
 }
 
 class ScalarInRow {
@@ -85,7 +85,7 @@ class ScalarInRow {
       }
       const Assign* local = stmt_at(*s_.proc, before)->as<Assign>();
       if (!local || !local->idx.empty() ||
-          !reads(loop().body[static_cast<size_t>(k_)], local->name))
+          !reads_scalar(loop().body[static_cast<size_t>(k_)], local->name))
         return;
       const size_t statements = loop().body.size();
       if (apply(s_, "inline_assign", {Value(at(s_.proc, before))})) return;

@@ -363,6 +363,28 @@ def filtered(x: f32[64], y: f32[64]):
     for i in seq(0, 64):
         a = 0.5 * a + sqrt(x[i])
         y[i] = a * x[i]
+
+@proc
+def edits(p: f32[6], q: f32[64], row: f32[65]):
+    for i in seq(0, 6):
+        diagonal: f32
+        diagonal = row[0]
+        for j in seq(0, 64):
+            old: f32
+            old = row[j + 1]
+            row[j + 1] = fmin(fmin(row[j], old) + 1.0, diagonal + fabs(p[i] - q[j]))
+            diagonal = old
+
+@proc
+def options(s: f32[32], r: f32[32], price: f32[32]):
+    v: f32[9]
+    for o in seq(0, 32):
+        for j in seq(0, 9):
+            v[j] = s[o] * 1.5
+        for n in seq(0, 8):
+            for j in seq(0, 8):
+                v[j] = r[o] * (v[j + 1] + v[j])
+        price[o] = v[0]
 )";
 
 // For caches that they do not fit.
