@@ -197,6 +197,46 @@ static void ${p}bring_strips(struct ${p}factor f, int64_t i, int64_t j, int64_t 
   }
 }
 
+/* ---- four elements in registers ---- */
+
+typedef ${real} ${p}four __attribute__((vector_size(4 * sizeof(${real}))));
+
+/* What stands at the four places, or at the first `some` of them; two side by side are moved at once. */
+EXO_FEW ${p}four ${p}gather_four(const ${real}* from, int64_t step, int64_t some) {
+  ${p}four v = {0};
+  if (step == 1 && some == 4) {
+    memcpy(&v, from, sizeof v);
+  } else if (step == 1 && some >= 2) {
+    memcpy(&v, from, sizeof v / 2);
+    if (some > 2) v[2] = from[2];
+  } else {
+    v[0] = from[0];
+    for (int64_t c = 1; c < 4; ++c)
+      if (c < some) v[c] = from[c * step];
+  }
+  return v;
+}
+EXO_FEW void ${p}scatter_four(${p}four v, ${real}* to, int64_t step, int64_t some) {
+  if (step == 1 && some == 4) {
+    memcpy(to, &v, sizeof v);
+  } else if (step == 1 && some >= 2) {
+    memcpy(to, &v, sizeof v / 2);
+    if (some > 2) to[2] = v[2];
+  } else {
+    to[0] = v[0];
+    for (int64_t c = 1; c < 4; ++c)
+      if (c < some) to[c * step] = v[c];
+  }
+}
+
+/* Four rows of four become columns. */
+EXO_FEW void ${p}turn_four(${p}four v[4]) {
+  const ${p}four a = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6), b = __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
+  const ${p}four c = __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6), d = __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
+  v[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5), v[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+  v[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7), v[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+}
+
 /* ---- the product ---- */
 
 /* Rows of a tile whose sums with so many columns are formed at once. */
@@ -204,24 +244,67 @@ static inline int64_t ${p}rows_of(int64_t columns) {
   return columns == 2 ? ${rows_of_2} : columns == 4 ? ${rows_of_4} : ${rows_of_8};
 }
 
+/* w columns of k rows of B come to stand side by side, ${depth} apart; more than two as fours, of which the last ones may be
+ * zeros. */
+static inline void ${p}columns_beside(int64_t w, int64_t k, const ${real}* B, int64_t ldb, ${real}* to) {
+  int64_t j = 0;
+  for (; w > 2 && j < w; j += 4) {
+    const int64_t some = exo_least(4, w - j);
+    int64_t l = 0;
+    for (; l + 4 <= k; l += 4) {
+      ${p}four v[4];
+      for (int64_t r = 0; r < 4; ++r) v[r] = ${p}gather_four(B + (l + r) * ldb + j, 1, some);
+      ${p}turn_four(v);
+      for (int64_t c = 0; c < 4; ++c) memcpy(to + (j + c) * ${depth} + l, v + c, sizeof *v);
+    }
+    for (; l < k; ++l)
+      for (int64_t c = 0; c < 4; ++c) to[(j + c) * ${depth} + l] = c < some ? B[l * ldb + j + c] : 0;
+  }
+  for (; j < w; ++j)
+    for (int64_t l = 0; l < k; ++l) to[j * ${depth} + l] = B[l * ldb + j];
+}
+
+/* C += alpha sums, `fresh` C = alpha sums, for w columns of which `together` stand side by side there: 2, or some fours. */
+static inline void ${p}put_sums(bool fresh, int64_t m, int64_t w, int64_t together, ${real} alpha, const ${real}* sums,
+                                ${real}* C, int64_t ldc) {
+  typedef ${real} two __attribute__((vector_size(2 * sizeof(${real}))));
+  for (int64_t i = 0; together == 2 && i < m; ++i) {
+    two v, c = {0};
+    memcpy(&v, sums + 2 * i, sizeof v);
+    if (!fresh) memcpy(&c, C + i * ldc, sizeof c);
+    v = fresh ? alpha * v : c + alpha * v;
+    memcpy(C + i * ldc, &v, sizeof v);
+  }
+  for (int64_t j = 0; together > 2 && j < w; j += 4) {
+    const int64_t some = exo_least(4, w - j);
+    for (int64_t i = 0; i < m; ++i) {
+      ${real}* const c = C + i * ldc + j;
+      ${p}four v;
+      memcpy(&v, sums + i * together + j, sizeof v);
+      ${p}scatter_four(fresh ? alpha * v : ${p}gather_four(c, 1, some) + alpha * v, c, 1, some);
+    }
+  }
+}
+
 /* A few columns of C, `fresh` where nothing stands there yet that counts: A's rows times columns of B, which come to where they
- * stand side by side. What is no whole tile of rows goes by columns. */
+ * stand side by side. Sums come onto the stack, some tiles of rows at a time, and from there a row at once. What is no whole
+ * tile of rows goes by columns. */
 static __attribute__((noinline)) void ${p}columns(bool fresh, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                                                   const ${real}* A, int64_t lda, const ${real}* B,
                                                   int64_t ldb, ${real}* C, int64_t ldc) {
-  ${real} columns[kFewColumns * ${depth}] __attribute__((aligned(64)));
-  for (int64_t j = 0; j < w; ++j)
-    for (int64_t l = 0; l < k; ++l) columns[j * ${depth} + l] = B[l * ldb + j];
+  enum { kSums = 512 };
+  ${real} columns[kFewColumns * ${depth}] __attribute__((aligned(64))), sums[kSums] __attribute__((aligned(64)));
+  ${p}columns_beside(w, k, B, ldb, columns);
   int64_t done = 0;
   if (w > 1) {
-    const int64_t together = w <= 2 ? 2 : w <= 4 ? 4 : 8, rows = ${p}rows_of(together), tiles = m / rows;
-    for (int64_t j = w; j < together; ++j) memset(columns + j * ${depth}, 0, k * sizeof(${real}));
-    if (tiles > 0)
-      (together == 2   ? fresh ? K(${p}gemm_few2_fresh) : K(${p}gemm_few2)
-       : together == 4 ? fresh ? K(${p}gemm_few4_fresh) : K(${p}gemm_few4)
-                       : fresh ? K(${p}gemm_few8_fresh) : K(${p}gemm_few8))(
-          tiles, w, k, alpha, IN2(A, lda), columns, OUT2(C, ldc));
-    done = tiles * rows;
+    const int64_t together = w <= 2 ? 2 : w <= 4 ? 4 : 8, rows = ${p}rows_of(together), at_once = kSums / together;
+    for (const int64_t end = m / rows * rows; done < end; done += at_once) {
+      const int64_t h = exo_least(at_once, end - done);
+      (together == 2 ? K(${p}gemm_few2) : together == 4 ? K(${p}gemm_few4) : K(${p}gemm_few8))(
+          h / rows, k, IN2(A + done * lda, lda), columns, sums);
+      ${p}put_sums(fresh, h, w, together, *alpha, sums, C + done * ldc, ldc);
+    }
+    done = m / rows * rows;
   }
   if (done == m) return;
   A += done * lda, C += done * ldc;
@@ -1005,44 +1088,6 @@ EXO_FEW void ${p}few_products(enum exo_part part, int64_t m, int64_t n, int64_t 
 }
 
 /* ---- a few rows and columns, four at a time, in registers ---- */
-
-typedef ${real} ${p}four __attribute__((vector_size(4 * sizeof(${real}))));
-
-/* What stands at the four places, or at the first `some` of them; two side by side are moved at once. */
-EXO_FEW ${p}four ${p}gather_four(const ${real}* from, int64_t step, int64_t some) {
-  ${p}four v = {0};
-  if (step == 1 && some == 4) {
-    memcpy(&v, from, sizeof v);
-  } else if (step == 1 && some >= 2) {
-    memcpy(&v, from, sizeof v / 2);
-    if (some > 2) v[2] = from[2];
-  } else {
-    v[0] = from[0];
-    for (int64_t c = 1; c < 4; ++c)
-      if (c < some) v[c] = from[c * step];
-  }
-  return v;
-}
-EXO_FEW void ${p}scatter_four(${p}four v, ${real}* to, int64_t step, int64_t some) {
-  if (step == 1 && some == 4) {
-    memcpy(to, &v, sizeof v);
-  } else if (step == 1 && some >= 2) {
-    memcpy(to, &v, sizeof v / 2);
-    if (some > 2) to[2] = v[2];
-  } else {
-    to[0] = v[0];
-    for (int64_t c = 1; c < 4; ++c)
-      if (c < some) to[c * step] = v[c];
-  }
-}
-
-/* Four rows of four become columns. */
-EXO_FEW void ${p}turn_four(${p}four v[4]) {
-  const ${p}four a = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6), b = __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
-  const ${p}four c = __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6), d = __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
-  v[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5), v[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
-  v[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7), v[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
-}
 
 /* Lanes [first, end) of a row of C become beta times what stands there and v; what beta = 0 leaves out is not read. */
 EXO_FEW void ${p}put_row(${p}four v, ${real} beta, int64_t first, int64_t end, ${real}* c) {
