@@ -392,14 +392,16 @@ static inline bool ${p}one_tile(bool turned, int64_t m, int64_t w, int64_t k) {
   return w <= ${lanes} && (uint64_t)(m - (kAlike - kFewerRows)) <= 2 * kFewerRows + 1 &&
          (w > 1 || !${p}sums_along(turned, m, w, k));
 }
+typedef void ${p}rows_of_tile(int64_t, int64_t, const ${real}*, struct exo_win_2${T}c, struct exo_win_2${T}c,
+                              struct exo_win_2${T});
 static inline void ${p}tile_of_rows(bool fresh, int64_t m, int64_t w, int64_t k, const ${real}* alpha, struct exo_win_2${T}c A,
                                     const ${real}* B, int64_t ldb, ${real}* C, int64_t ldc) {
-  static ${p}tiles_of_rows* const kernels[2][2 * (kFewerRows + 1)] = {
+  static ${p}rows_of_tile* const kernels[2][2 * (kFewerRows + 1)] = {
       {K(${p}gemm_partly0_0), K(${p}gemm_partly0_1), K(${p}gemm_partly0_2), K(${p}gemm_partly0_3), K(${p}gemm_partly4_0),
        K(${p}gemm_partly4_1), K(${p}gemm_partly4_2), K(${p}gemm_partly4_3)},
       {K(${p}gemm_partly0_0_fresh), K(${p}gemm_partly0_1_fresh), K(${p}gemm_partly0_2_fresh), K(${p}gemm_partly0_3_fresh),
        K(${p}gemm_partly4_0_fresh), K(${p}gemm_partly4_1_fresh), K(${p}gemm_partly4_2_fresh), K(${p}gemm_partly4_3_fresh)}};
-  kernels[fresh][m - (kAlike - kFewerRows)](1, w, k, alpha, A, IN2(B, ldb), OUT2(C, ldc));
+  kernels[fresh][m - (kAlike - kFewerRows)](w, k, alpha, A, IN2(B, ldb), OUT2(C, ldc));
 }
 
 /* The same for as many vectors as kBroad columns have. */
