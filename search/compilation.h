@@ -14,8 +14,9 @@
 namespace exotune {
 
 struct Compilation {
-  bool any_order = false;  // sums in any order, reciprocals for divisors, fused multiply-adds
-  std::string compiler;    // one of other_compilers.h by name; "" = the target's own
+  bool any_order =
+      false;  // sums in any order, reciprocals for divisors, fused multiply-adds, one zero
+  std::string compiler;  // one of other_compilers.h by name; "" = the target's own
   bool operator==(const Compilation&) const = default;
   bool is_usual() const { return *this == Compilation{}; }
 };
