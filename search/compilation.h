@@ -14,8 +14,8 @@
 namespace exotune {
 
 struct Compilation {
-  bool any_order =
-      false;  // sums in any order, reciprocals for divisors, fused multiply-adds, one zero
+  /// Sums in any order, reciprocals for divisors, fused multiply-adds, one zero.
+  bool any_order = false;
   std::string compiler;  // one of other_compilers.h by name; "" = the target's own
   bool operator==(const Compilation&) const = default;
   bool is_usual() const { return *this == Compilation{}; }
