@@ -13,6 +13,9 @@ namespace {
 
 bool is_narrow(ScalarType t) { return is_data(t) && !is_float(t) && bytes_of(t) < 4; }
 
+// Of integers.
+bool is_signed(ScalarType t) { return is_narrow(t) && integers_of(t)->first < 0; }
+
 struct Range {
   int64_t least, greatest;
 };
@@ -155,7 +158,9 @@ class NarrowArithmetic {
     if (const auto* x = e->as<Extern>()) {
       look_at_limits(*x);
       for (const ExprPtr& argument : x->args)
-        (void)(x->fn == "fabs" ? range_before(argument, "loses its sign") : range_of(argument));
+        (void)(x->fn == "fabs" || (x->fn == "relu" && !is_signed(argument->type))
+                   ? range_before(argument, "loses its sign")
+                   : range_of(argument));
     }
     return whole(e->type);
   }

@@ -95,6 +95,8 @@ TEST(Warnings, what_wraps_before_its_high_digits_count) {
             std::string::npos);
   EXPECT_NE(said_of("b[i] = fabs(b[i] - 9)").find("and only then loses its sign"),
             std::string::npos);
+  EXPECT_NE(said_of("u[i] = relu(u[i] - 9)").find("and only then loses its sign"),
+            std::string::npos);
 }
 TEST(Warnings, nothing_of_limits_and_quotients_that_see_all_of_a_value) {
   for (const char* fine :
