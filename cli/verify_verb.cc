@@ -44,8 +44,8 @@ std::vector<Sizes> sizes_to_test(const VerifyOptions& options, const Proc& proc,
 [[noreturn]] void differ(const Proc& before, const Proc& after, const std::string& how) {
   // Two of one name are told apart by where they stand.
   const auto said = [&](const Proc& p) {
-    const bool alike = before.name == after.name && before.where.known() && after.where.known();
-    return "'" + p.name + "'" + (alike ? " of " + p.where.str() : "");
+    const bool two = before.name == after.name && before.where.str() != after.where.str();
+    return "'" + p.name + "'" + (two && p.where.known() ? " of " + p.where.str() : "");
   };
   throw Error(Diagnostic{{},
                          said(after) + " does not compute what " + said(before) + " does",

@@ -45,6 +45,7 @@ class CarriedScalar {
     rw.insert(at_, {make_alloc(t, Type{type_, {fold(plus(length, int_const(1)))}, false}, dram()),
                     make_assign(t, {int_const(0)}, read_var(scalar_, type_))});
     require_parallel_loops(rw.proc(), at_, kExpandScalar);
+    require_config_writes_fixed(rw.proc(), kExpandScalar);
     return rw.finish(kExpandScalar, std::move(args));
   }
 

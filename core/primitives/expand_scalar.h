@@ -16,7 +16,8 @@ namespace exotune {
 /// carry; Wolfe's wrap-around variables.)
 /// Obligation: the loop is sequential, lo <= hi, and its bounds read no configuration; one
 /// assignment among the statements of its own body writes x, nothing else below it does, and
-/// neither calls nor windows use x. The `par` loops around are proved free of races again.
+/// neither calls nor windows use x. The `par` loops around are proved free of races again, and no
+/// value written to configuration comes to depend on the loop.
 /// Forwarding: the loop and its statements stay; allocation and first value stand before it, the
 /// last one behind.
 /// Proposed for values of the iteration before that a loop keeps in a scalar.

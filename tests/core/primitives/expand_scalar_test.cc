@@ -102,6 +102,17 @@ TEST(ExpandScalar, refuses_what_is_not_one_assignment_in_each_iteration) {
   EXPECT_TRUE(test::contains(said("        a = v[i]\n        h(a)\n"), "is used by"));
 }
 
+// What a loop writes into configuration is one value for all of its iterations.
+TEST(ExpandScalar, refuses_what_configuration_would_take_from_each_iteration) {
+  const ProcPtr p = test::parse_last(
+      "@config\nclass Cfg:\n    scale: f32\n\n@proc\n"
+      "def f(N: size, a: f32, v: f32[N]):\n"
+      "    for i in seq(0, N):\n        Cfg.scale = a\n"
+      "        a = v[i]\n");
+  const std::string why = refusal([&] { (void)expand_scalar(p, "i", "a", "t"); });
+  EXPECT_TRUE(test::contains(why, "would depend on the loop over 'i'")) << why;
+}
+
 TEST(ExpandScalar, refuses_loops_in_parallel_and_of_unknown_length) {
   EXPECT_TRUE(test::contains(said("        y[i] = a\n        a = v[0]\n", "seq(M, N)"),
                              "may end before it begins"));
