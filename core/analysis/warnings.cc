@@ -16,6 +16,12 @@ bool is_narrow(ScalarType t) { return is_data(t) && !is_float(t) && bytes_of(t) 
 // Of integers.
 bool is_signed(ScalarType t) { return is_narrow(t) && integers_of(t)->first < 0; }
 
+bool has_product(const ExprPtr& e) {
+  const auto* b = e->as<BinOp>();
+  const std::vector<ExprPtr> parts = expr_children(*e);
+  return (b && b->op == BinOpKind::kMul) || std::any_of(parts.begin(), parts.end(), has_product);
+}
+
 struct Range {
   int64_t least, greatest;
 };
@@ -151,8 +157,10 @@ class NarrowArithmetic {
       // The multiple is no farther from 0 than x: it wraps where x does.
       if (const int64_t c = divisor_of_remainder(*b); c > 0)
         return {range_of(b->lhs).least < 0 ? 1 - c : 0, c - 1};
+      // Sums of a few words are what words are for; bytes are as large as they can be.
+      const bool likely = bytes_of(e->type) == 1 || has_product(b->lhs);
       const Range left =
-          b->op == BinOpKind::kDiv ? range_before(b->lhs, "divided") : range_of(b->lhs);
+          b->op == BinOpKind::kDiv && likely ? range_before(b->lhs, "divided") : range_of(b->lhs);
       return combined(b->op, left, range_of(b->rhs), as_.value_or(e->type));
     }
     if (const auto* x = e->as<Extern>()) {

@@ -102,8 +102,9 @@ TEST(Warnings, nothing_of_limits_and_quotients_that_see_all_of_a_value) {
   for (const char* fine :
        {"u[i] = fmin(u[i] + 1, 200)", "h[i] = fmax(h[i] + h[i], -20000)", "b[i] = fmax(b[i], -128)",
         "u[i] = u[i] / 2 + u[i] / 2", "h[i] = (i16(u[i]) + i16(u[i]) + 1) / 2",
-        "u[i] = (i16(u[i]) * 3 + i16(u[i])) / 4", "b[i] = fabs(b[i])", "w[i] = fabs(w[i] - 9)",
-        "b[i] = select(b[i] + b[i], 3, b[i], 3)", "u[i] = u[i] - 16 * (u[i] / 16)"})
+        "h[i] = (h[i] + h[i] + h[i]) / 3", "u[i] = (i16(u[i]) * 3 + i16(u[i])) / 4",
+        "b[i] = fabs(b[i])", "w[i] = fabs(w[i] - 9)", "b[i] = select(b[i] + b[i], 3, b[i], 3)",
+        "u[i] = u[i] - 16 * (u[i] / 16)"})
     EXPECT_EQ(said_of(fine), "") << fine;
 }
 
