@@ -8,6 +8,7 @@
 #include "core/analysis/queries.h"
 #include "core/analysis/warnings.h"
 #include "core/base/hashing.h"
+#include "core/base/refusals.h"
 #include "core/base/words.h"
 #include "core/frontend/schedule.h"
 #include "core/ir/callees.h"
@@ -198,7 +199,7 @@ namespace {
 void check_each(Module& module) {
   std::erase_if(module.procs, [&](const ProcPtr& proc) {
     try {
-      check(*proc);
+      check_to_the_end(*proc);
       return false;
     } catch (const InputError& refused) {
       module.refused.push_back({proc->name, refused});
@@ -215,15 +216,10 @@ void in_order_of_lines(std::vector<RefusedProc>& refused) {
   });
 }
 
-// The first error, and where the others are.
 [[noreturn]] void refuse(const Module& module) {
-  InputError first = module.refused.front().error;
-  for (size_t k = 1; k < module.refused.size(); ++k) {
-    const Diagnostic& other = module.refused[k].error.diagnostic();
-    first.diagnostic().notes.push_back(module.refused[k].name + " is refused, too: " +
-                                       other.where.str() + ": " + other.message.str());
-  }
-  throw first;
+  Refusals all;
+  for (const RefusedProc& refused : module.refused) all.add(refused.error.diagnostic());
+  throw all.all();
 }
 
 const RefusedProc* refused_of(const Module& module, const std::string& name) {

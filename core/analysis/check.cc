@@ -41,7 +41,20 @@ void Checker::run() {
   hints_ = true;
   header();
   block(p_.body, Child::kBody);
+  if (refusals_ && !refusals_->empty()) return;
   initialised(p_.body, {{Child::kBody, 0}}, static_cast<int>(p_.body.size()));
+}
+
+void Checker::run_to_the_end() {
+  Refusals found;
+  refusals_ = &found;
+  try {
+    run();
+  } catch (const InputError& refused) {
+    found.add(refused.diagnostic());
+  }
+  refusals_ = nullptr;
+  if (!found.empty()) throw found.all();
 }
 
 namespace {
@@ -153,10 +166,26 @@ void Checker::block(const Block& b, Child child) {
   path_.push_back({child, 0});
   for (size_t k = 0; k < b.size(); ++k) {
     path_.back().index = static_cast<int>(k);
-    stmt(*b[k]);
+    stmt_or_refusal(*b[k]);
   }
   path_.pop_back();
   scope_.truncate(visible);
+}
+
+// What binds a name or sets configuration ends its block with it: what follows would be guesses.
+void Checker::stmt_or_refusal(const Stmt& s) {
+  if (!refusals_ || s.writes_config || s.as<Alloc>() || s.as<WindowStmt>()) return stmt(s);
+  const size_t visible = scope_.size(), depth = path_.size(), loops = iters_.size();
+  const Problem::Mark mark = problem_.mark();
+  try {
+    stmt(s);
+  } catch (const InputError& refused) {
+    refusals_->add(refused.diagnostic());
+    problem_.rollback(mark);
+    scope_.truncate(visible);
+    path_.resize(depth);
+    iters_.resize(loops);
+  }
 }
 
 void Checker::stmt(const Stmt& s) {
@@ -361,6 +390,12 @@ void check(const Proc& p, bool for_codegen) {
   check_c_limits(p);
   Checker(p, for_codegen).run();
   if (for_codegen && !p.instr) plan_storage(p);
+}
+
+void check_to_the_end(const Proc& p) {
+  check_callees(p, /*for_codegen=*/false);
+  check_c_limits(p);
+  Checker(p, /*for_codegen=*/false).run_to_the_end();
 }
 
 void check_statement(const Proc& p, const Path& at) {

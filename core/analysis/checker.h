@@ -3,13 +3,15 @@
 // subject: check.cc statements, check_expr.cc expressions and bounds, bounds_hint.cc what is
 // written instead, check_call.cc calls, check_memory.cc what only code generation needs.
 #include "core/analysis/effects.h"
+#include "core/base/refusals.h"
 
 namespace exotune {
 
 /// One use checks one proc: the walk moves `scope_`, `problem_` and `path_` along with it, so that
-/// each question is asked with the facts of its place. Throws at the first offence instead of
-/// collecting: what follows an ill-typed statement would be guesses. Cost: linear in the program
-/// but for the questions, which the cache of decisions answers for most unrolled code.
+/// each question is asked with the facts of its place. Throws at the first offence, or, of a user's
+/// text, goes on to the next statement, since none but a declaration changes what others mean.
+/// Cost: linear in the program but for the questions, which the cache of decisions answers for most
+/// unrolled code.
 class Checker {
  public:
   Checker(const Proc& p, bool for_codegen);
@@ -17,6 +19,8 @@ class Checker {
   Checker& operator=(const Checker&) = delete;
   /// Throws InputError at the first offence.
   void run();
+  /// The same, and throws InputError with all offences of the body.
+  void run_to_the_end();
   /// Re-checks one statement: primitives that built a single new statement ask for no more. For
   /// a proc all of whose other statements passed.
   void run_at(const Path& at);
@@ -29,6 +33,8 @@ class Checker {
   /// refused, since a proof about it says nothing.
   void satisfiable();
   void block(const Block& b, Child child);
+  /// stmt, behind which the walk goes on where its refusals are gathered.
+  void stmt_or_refusal(const Stmt& s);
   /// Goes on to the statement that run_at was asked for, entering facts on the way, checking
   /// nothing else.
   void descend(const Block& b, const Path& at, size_t depth);
@@ -132,6 +138,7 @@ class Checker {
   const Proc& p_;
   bool codegen_;
   const ExprPtr* whole_ = nullptr;  // what is stored, while it is looked at
+  Refusals* refusals_ = nullptr;    // of the body that is walked; null: the first is thrown
   bool hints_ = false;  // of a whole program; steps of schedules are refused too often for them
   Scope scope_;
   Problem problem_;

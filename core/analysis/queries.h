@@ -142,6 +142,9 @@ std::vector<Access> accesses_of(const Proc& p, const Path& first, int n,
 /// `for_codegen` adds what only emission needs: every R decided, one precision per operator,
 /// memories that can hold and address what is asked, no access to non-addressable memory.
 void check(const Proc& p, bool for_codegen = false);
+/// check(p) of a text that a user wrote: throws InputError with all that is wrong with the body,
+/// the first offence and the others as its `more`.
+void check_to_the_end(const Proc& p);
 /// The same question about a proc that differs from one that check() accepts in the statement at
 /// `at` alone, and costs what that statement costs. A statement that writes configuration is
 /// asked about with all that follows it: the whole proc.

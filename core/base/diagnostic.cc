@@ -12,6 +12,7 @@ std::string Diagnostic::str(const std::string& kind) const {
   out += kind + ": " + message.str() + "\n";
   for (const LazyText& n : notes) out += "note: " + n.str() + "\n";
   if (!hint.empty()) out += "hint: " + hint.str() + "\n";
+  for (const Diagnostic& other : more) out += other.str(kind);
   return out;
 }
 

@@ -48,10 +48,12 @@ class LazyText {
 struct Diagnostic {
   SourceLocation where;
   LazyText message;
-  std::vector<LazyText> notes;  // operator stack, counter-example, the proc as it stood
-  LazyText hint;                // the next step for the user
+  std::vector<LazyText> notes;        // operator stack, counter-example, the proc as it stood
+  LazyText hint;                      // the next step for the user
+  std::vector<Diagnostic> more = {};  // what else is wrong with the same text, in its order
 
-  /// "file:line:col: error: ...\nnote: ...\nhint: ...\n"; `kind`: what stands for "error".
+  /// "file:line:col: error: ...\nnote: ...\nhint: ...\n", then those in `more`; `kind`: what stands
+  /// for "error".
   std::string str(const std::string& kind = "error") const;
 };
 

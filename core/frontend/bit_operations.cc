@@ -72,6 +72,10 @@ InsteadOfBits instead_of_data_bits(const SyntaxExpr& e, std::optional<int64_t> r
   const SyntaxExpr& x = e.children[0];
   if (type == ScalarType::kR || is_float(type))
     return {"", "numbers of a floating type have no bits"};
+  const auto [least, greatest] = *integers_of(type);
+  // All bits turned round.
+  if (e.name == "^" && right && (least < 0 ? *right == -1 : *right == greatest))
+    return {std::to_string(*right) + " - " + written_operand(x), ""};
   if (e.name == "|" || e.name == "^")
     return {written_term(x) + " + " + written_term(e.children[1]), ", where no bit is set in both"};
   if (!right) return {"", kNoBits};

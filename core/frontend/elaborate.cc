@@ -88,8 +88,8 @@ void Elaborator::unknown(const SyntaxExpr& e) const {
         "write " + quoted(e.name + "." + globals_.configs->at(e.name)->fields[0].name));
   }
   const auto no_literal = kNoLiterals.find(e.name);
-  throw InputError(
-      e.where, "nothing here is named " + quoted(e.name),
+  throw UnknownName(
+      e.where, e.name,
       no_literal != kNoLiterals.end() ? no_literal->second : instead_of_unknown(e.name));
 }
 
@@ -119,13 +119,13 @@ const Elaborator::Entry& Elaborator::data_entry(const SyntaxExpr& e, const char*
   if (!entry) unknown(e);
   if (is_control(entry->type.scalar)) {
     const bool as_data = use == std::string_view("used as data");
-    throw InputError(
-        e.where,
-        quoted(e.name) + " is a control value (" + name_of(entry->type.scalar) +
-            ") and cannot be " + use,
-        as_data && is_integer_control(entry->type.scalar)
-            ? "write " + quoted(name_of(wanted_) + ("(" + e.name + ")")) + ", or another precision"
-            : "");
+    throw InputError(e.where,
+                     quoted(e.name) + " is a control value (" + name_of(entry->type.scalar) +
+                         ") and cannot be " + use,
+                     as_data && is_integer_control(entry->type.scalar)
+                         ? "write " + quoted(name_of(type_of_control()) + ("(" + e.name + ")")) +
+                               ", or another precision"
+                         : "");
   }
   return *entry;
 }
@@ -249,7 +249,8 @@ ExprPtr Elaborator::control_call(const SyntaxExpr& e) {
       what = "sizes, indices and conditions take no " + quoted(e.name);
     const bool of_branch = is_extern && branch_ && place_ == Place::kOther;
     std::string hint = of_branch ? instead_of_branch(*branch_) : instead_of_call(e);
-    if (is_extern && place_ == Place::kSubscript) hint = instead_of_chosen_element(e);
+    const bool of_data = e.children.size() == 1 && looks_like_data(e.children[0]).value_or(false);
+    if ((is_extern || of_data) && place_ == Place::kSubscript) hint = instead_of_chosen_element(e);
     throw InputError(e.where, what, hint);
   }
   if (e.children.size() != 2 || e.children[0].kind != Kind::kName) {
@@ -292,13 +293,15 @@ std::string Elaborator::instead_of_call(const SyntaxExpr& e) {
 
 // What a product of sizes is written for is a dimension, or one more loop.
 std::string Elaborator::instead_of_product(const SyntaxExpr& product, const ExprPtr& lhs,
-                                           const ExprPtr& rhs) const {
+                                           const ExprPtr& rhs) {
   auto is_size = [](const ExprPtr& e) { return e->as<Read>() && e->type == ScalarType::kSize; };
   const std::string a = str(lhs), b = str(rhs);
   if (place_ == Place::kCast) {
-    const std::string type = name_of(wanted_);
-    return "as data anything is multiplied: write `" + type + "(" + a + ") * " + type + "(" + b +
-           ")`";
+    // All of the cast: what is behind it may be another factor.
+    const bool is_value = value_ && value_->kind == Kind::kCall && !value_->children.empty() &&
+                          all_of_place_ == value_->children.data();
+    const std::string text = multiplied_as_data(*all_of_place_, is_value);
+    return "as data anything is multiplied" + (text.empty() ? "" : ": write " + quoted(text));
   }
   if (place_ == Place::kShape && is_all_of_place(product))
     return "write a dimension for each: `x: f32[" + a + ", " + b + "]`";

@@ -3,9 +3,11 @@
 // language that needs no proof is enforced. Start at Elaborator; parser.cc drives it.
 #include <array>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "core/base/refusals.h"
 #include "core/base/within.h"
 #include "core/base/words.h"
 #include "core/frontend/bit_operations.h"
@@ -35,10 +37,17 @@ struct Globals {
   std::map<std::string, Diagnostic> refused;  // procedures that are left out, and why
 };
 
+/// A name that nothing has: one error for all its places.
+struct UnknownName : InputError {
+  UnknownName(const SourceLocation& where, const std::string& unknown, const LazyText& hint)
+      : InputError(where, "nothing here is named " + quoted(unknown), hint), name(unknown) {}
+  std::string name;
+};
+
 /// Turns one proc's syntax into IR. Names live in a scope that blocks push to and pop from; errors
-/// are thrown at the first offence with its place and, where a near name exists, with what was
-/// probably meant. Proofs come later (core/analysis): what is checked here is grammar, names and
-/// types.
+/// are thrown at the first offence (of a whole body: all of them) with its place and, where a near
+/// name exists, with what was probably meant. Proofs come later (core/analysis): what is checked
+/// here is grammar, names and types.
 class Elaborator {
  public:
   explicit Elaborator(const Globals& globals) : globals_(globals) {}
@@ -68,6 +77,10 @@ class Elaborator {
   MemoryPtr memory(const SyntaxType& t);
   /// In order; what a block binds ends with it.
   Block block(const std::vector<SyntaxStmt>& stmts);
+  /// As block, of a procedure's whole body: reads on behind a statement that is refused, but not
+  /// behind a declaration in its block, since others speak of it. InputError with all that it
+  /// found.
+  Block body(const std::vector<SyntaxStmt>& stmts);
 
  private:
   struct Entry {
@@ -100,7 +113,11 @@ class Elaborator {
   ExprPtr integer(const SyntaxExpr& e, Place place);
   /// What may be written instead of a product of names, of a quotient by one, or of a call, at this
   /// place.
-  std::string instead_of_product(const SyntaxExpr& e, const ExprPtr& lhs, const ExprPtr& rhs) const;
+  std::string instead_of_product(const SyntaxExpr& e, const ExprPtr& lhs, const ExprPtr& rhs);
+  /// A sum or product of control values as one of data of the wanted type, in brackets where it is
+  /// not all of the value; "" for anything else.
+  std::string multiplied_as_data(const SyntaxExpr& e, bool is_value);
+  std::optional<SyntaxExpr> multiplied(const SyntaxExpr& e);
   std::string instead_of_quotient(BinOpKind op, const ExprPtr& lhs, const ExprPtr& rhs) const;
   bool is_all_of_place(const SyntaxExpr& e) const { return all_of_place_ == &e; }
   /// Of a subscript with the product `e` in it: an iterator that is added to it, and does not run
@@ -171,6 +188,11 @@ class Elaborator {
   bool reads_arguments_only(const SyntaxExpr& e, std::vector<const Entry*>& names) const;
   /// `if c: break`, by a value that says whether the loop still goes on.
   std::string instead_of_break(const SyntaxExpr& condition) const;
+  /// The same where each side writes one place, by `continue`, and for sides of any assignments.
+  std::string instead_of_one(const SyntaxStmt& s) const;
+  std::string instead_of_continue(const SyntaxExpr& condition) const;
+  std::string instead_of_sides(const SyntaxStmt& s) const;
+  ScalarType decided_by(const SyntaxExpr& condition) const;
   /// Of a branch of several assignments: one `select` for each, in an order that lets each find
   /// what it found; "" where there is none.
   std::string instead_of_several(const SyntaxStmt& s) const;
@@ -221,6 +243,8 @@ class Elaborator {
 
   const Globals& globals_;
   std::vector<Entry> scope_;
+  std::set<std::string> unknown_;  // said once
+  Refusals* refusals_ = nullptr;   // of the body that is read; null: the first error is thrown
   Place place_ = Place::kOther;
   const SyntaxExpr* value_ = nullptr;         // all of what is assigned; for hints
   const SyntaxStmt* branch_ = nullptr;        // whose condition is read
@@ -228,6 +252,9 @@ class Elaborator {
   std::map<std::string, Ended> ended_;        // what blocks that have ended allocated
   const SyntaxExpr* all_of_place_ = nullptr;  // what is read there
   ScalarType wanted_ = ScalarType::kF32;      // of the place that a value goes to; for hints
+  ScalarType met_ = ScalarType::kR;  // by it in an operator, or R: nothing that says its type
+  /// What a control value is as data at this place.
+  ScalarType type_of_control() const { return met_ == ScalarType::kR ? wanted_ : met_; }
   Block* in_front_ = nullptr;  // casts of data put their scalars here; null outside of statements
 };
 

@@ -48,6 +48,7 @@ ExprPtr data_literal(int64_t v, const SourceLocation& where) {
 ExprPtr Elaborator::data(const SyntaxExpr& e, ScalarType target) {
   const Within wanted(wanted_, target == ScalarType::kR ? ScalarType::kF32 : target);
   const Within value(value_, &e);
+  const Within met(met_, ScalarType::kR);
   ExprPtr r = data(e);
   return r->type == ScalarType::kR ? retype(r, target) : r;
 }
@@ -140,6 +141,8 @@ ExprPtr Elaborator::cast(const SyntaxExpr& e, ScalarType to) {
   }
   const SyntaxExpr& of = e.children[0];
   if (!choice(of, "1", "0").empty()) refuse_condition(of);
+  const Within wanted(wanted_, to);
+  const Within met(met_, ScalarType::kR);
   if (!looks_like_data(of).value_or(false))
     return make_expr(Cast{integer(of, Place::kCast)}, to, e.where);
   if (!in_front_) {
@@ -312,6 +315,10 @@ ExprPtr Elaborator::data_call(const SyntaxExpr& e) {
 
 ExprPtr Elaborator::data_binary(const SyntaxExpr& e) {
   if (is_logical(e.op)) refuse_condition(e);
+  // What a size meets says as what it is data, but for an integer that a real number is made of.
+  const ScalarType meets = common_type_of(e).value_or(ScalarType::kR);
+  const bool says = meets != ScalarType::kR && (is_float(meets) || !is_float(wanted_));
+  const Within met(met_, says ? meets : met_);
   refuse_control_as_data(e);
   if (e.op == BinOpKind::kMod) remainder_of_data(e);
   ExprPtr lhs = data(e.children[0]);
@@ -324,10 +331,15 @@ ExprPtr Elaborator::data_binary(const SyntaxExpr& e) {
 
 // `y[i] = i % 2 + 1`: all of it is cast, not each of its names.
 void Elaborator::refuse_control_as_data(const SyntaxExpr& e) {
-  if (!is_control_value(e)) return;
-  throw InputError(
-      e.where, quoted(written(e)) + " is a control value (index) and cannot be used as data",
-      "write " + quoted(name_of(wanted_) + ("(" + written(e) + ")")) + ", or another precision");
+  std::string cast;
+  if (is_control_value(e))
+    cast = name_of(type_of_control()) + ("(" + written(e) + ")");
+  else if (!common_type_of(e) && !looks_like_data(e).value_or(true))
+    cast = multiplied_as_data(e, &e == value_);
+  if (cast.empty()) return;
+  throw InputError(e.where,
+                   quoted(written(e)) + " is a control value (index) and cannot be used as data",
+                   "write " + quoted(cast) + ", or another precision");
 }
 
 // `n[k] / 64.0`: to cut it would be what `64` asks for, and nobody who writes a point means that.
@@ -373,8 +385,9 @@ void Elaborator::remainder_of_data(const SyntaxExpr& e) {
   (void)data(left), (void)data(right);  // what is wrong with them is said first
   const std::string a = written_operand(left), m = written_operand(right);
   std::string hint = "write `fmod(" + written(left) + ", " + written(right) + ")`";
+  const std::string rest = a + " - " + m + " * (" + a + " / " + m + ")";
   if (!is_float(type))
-    hint = "of integers " + quoted(a + " - " + m + " * (" + a + " / " + m + ")") +
+    hint = "of integers " + quoted(&e == value_ ? rest : "(" + rest + ")") +
            " is the remainder, with the sign of " + quoted(a);
   throw InputError(e.where, "there is no `%` on data", hint);
 }

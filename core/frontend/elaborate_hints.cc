@@ -1,6 +1,7 @@
 // What is written instead of a statement or of arithmetic that is refused, in the user's own words:
 // what needs to know names and types.
 #include <algorithm>
+#include <functional>
 
 #include "core/frontend/declarations.h"
 #include "core/frontend/elaborate.h"
@@ -57,7 +58,14 @@ std::string Elaborator::instead_of_quotient(BinOpKind op, const ExprPtr& lhs,
 
 // A histogram is a loop over its bins.
 std::string Elaborator::instead_of_chosen_element(const SyntaxExpr& e) const {
-  const SyntaxExpr& all = all_of_place_ ? *all_of_place_ : e;
+  SyntaxExpr all = all_of_place_ ? *all_of_place_ : e;
+  if (all.kind == Kind::kCall && all.name == "int" && all.children.size() == 1) {
+    const std::optional<ScalarType> of = common_type_of(all);
+    if (of && is_float(*of))
+      all.name = "floor";
+    else
+      all = SyntaxExpr(all.children[0]);
+  }
   const std::string type = name_of(common_type_of(all).value_or(ScalarType::kI32));
   const std::string one = unused_name("b"), at = type + "(" + one + ")", chosen = written(all);
   return "subscripts are made of sizes and iterators: data chooses no element; where the numbers "
@@ -172,6 +180,27 @@ bool has_quotient(const SyntaxExpr& e) {
 
 }  // namespace
 
+// What is affine is cast as it stands.
+std::optional<SyntaxExpr> Elaborator::multiplied(const SyntaxExpr& e) {
+  if (e.kind == Kind::kInt) return e;
+  if (is_control_value(e)) return cast_to_type(type_of_control(), e);
+  if (!adds_or_multiplies(e)) return {};
+  SyntaxExpr out = e;
+  for (SyntaxExpr& c : out.children) {
+    std::optional<SyntaxExpr> part = multiplied(c);
+    if (!part) return {};
+    c = std::move(*part);
+  }
+  return out;
+}
+
+std::string Elaborator::multiplied_as_data(const SyntaxExpr& e, bool is_value) {
+  const Within place(place_, Place::kOther);  // of another hint none is made here
+  const std::optional<SyntaxExpr> out = multiplied(e);
+  if (!out) return "";
+  return is_value ? written(*out) : "(" + written(*out) + ")";
+}
+
 std::optional<ScalarType> Elaborator::common_type_of(const SyntaxExpr& e) const {
   if (is_cast(e)) return scalar_type(e.name);
   if (e.kind == Kind::kCall && e.name == "stride") return {};
@@ -241,12 +270,12 @@ std::string Elaborator::deciding_arguments(const SyntaxExpr& condition) const {
 }
 
 std::string Elaborator::instead_of_break(const SyntaxExpr& condition) const {
-  const ScalarType type = common_type_of(condition).value_or(ScalarType::kF32);
-  const bool real = type == ScalarType::kR || is_float(type);
+  const ScalarType type = decided_by(condition);
+  const bool real = is_float(type);
   const std::string on = unused_name("on"), zero = real ? "0.0" : "0", one = real ? "1.0" : "1";
   const std::string stays = choice(condition, zero, on);
   if (stays.empty()) return "";
-  const std::string name = name_of(type == ScalarType::kR ? ScalarType::kF32 : type);
+  const std::string name = name_of(type);
   return "loops run to their end: keep whether this one goes on, `" + on + ": " + name + " = " +
          one + "` in front of it, `" + on + " = " + in_one_type(stays) +
          "` where the `if` stands, and below it `select(0, " + on +
@@ -348,14 +377,103 @@ std::string Elaborator::beside_control(const SyntaxStmt& s) const {
                       : "write `if " + written(conjunction(control)) + ":`, and in it: " + hint;
 }
 
+// What of the loop's body stands below the `if` is done for some of the iterations.
+std::string Elaborator::instead_of_continue(const SyntaxExpr& condition) const {
+  const ScalarType type = decided_by(condition);
+  const std::string goes = unused_name("goes"), decides = choice(condition, "0", "1");
+  if (decides.empty()) return "";
+  return "each iteration runs to its end: write " +
+         quoted(goes + ": " + name_of(type) + " = " + in_one_type(decides)) +
+         " where the `if` stands, and below it `select(0, " + goes +
+         ", c, d)`, which is `c` where it goes on, else `d`";
+}
+
+// The type of a flag that such a condition decides.
+ScalarType Elaborator::decided_by(const SyntaxExpr& condition) const {
+  const ScalarType type = common_type_of(condition).value_or(ScalarType::kF32);
+  return type == ScalarType::kR ? ScalarType::kF32 : type;
+}
+
+namespace {
+
+// The statements of one side, and the text that is `yes` where it is taken.
+struct Arm {
+  const std::vector<SyntaxStmt>* body;
+  std::function<std::string(const std::string& yes, const std::string& no)> taken;
+};
+
+}  // namespace
+
+// Any branch of assignments: which side is taken is kept in front, since what they write may decide
+// it; then each statement stands as it stood, and leaves what there is where its side is not taken.
+std::string Elaborator::instead_of_sides(const SyntaxStmt& s) const {
+  constexpr size_t kLongest = 500;  // characters that still are a hint
+  using Taken = std::function<std::string(const std::string&, const std::string&)>;
+  std::vector<Arm> arms;
+  Taken reached = [](const std::string& yes, const std::string&) { return yes; };
+  const SyntaxStmt* side = &s;
+  for (bool ends = false; !ends;) {
+    const SyntaxExpr& condition = *side->value;
+    const auto joined_with = [this, reached, &condition](bool holds) -> Taken {
+      return [=, this, &condition](const std::string& yes, const std::string& no) {
+        return reached(choice(condition, holds ? yes : no, holds ? no : yes), no);
+      };
+    };
+    arms.push_back({&side->body, joined_with(true)});
+    reached = joined_with(false);
+    const std::vector<SyntaxStmt>& other = side->orelse;
+    ends = other.size() != 1 || other[0].kind != SyntaxStmt::Kind::kIf;
+    if (ends && !other.empty()) arms.push_back({&other, reached});
+    if (!ends) side = &other[0];
+  }
+  const std::string type = name_of(decided_by(*s.value));
+  std::vector<std::string> flags, statements;
+  for (const Arm& arm : arms) {
+    const std::string flag =
+        unused_name(arms.size() == 1 ? "takes" : "takes_" + std::to_string(flags.size()));
+    const std::string decides = arm.taken("1", "0");
+    if (decides.empty()) return "";
+    flags.push_back(quoted(flag + ": " + type + " = " + in_one_type(decides)));
+    for (const SyntaxStmt& b : *arm.body) {
+      if (b.kind == SyntaxStmt::Kind::kPass) continue;
+      const bool declares = b.kind == SyntaxStmt::Kind::kAlloc && b.value;
+      const bool sums = b.kind == SyntaxStmt::Kind::kReduce && b.op == ReduceOp::kAdd;
+      if (!declares && !sums && b.kind != SyntaxStmt::Kind::kAssign) return "";
+      if (declares) {
+        statements.push_back(
+            quoted(b.target->name + ": " + written(b.type) + " = " + written(*b.value)));
+        continue;
+      }
+      const std::string target = written(*b.target), stays = sums ? "0" : target;
+      const std::optional<ScalarType> held = common_type_of(*b.target);
+      const std::string asked =
+          held && name_of(*held) != type ? name_of(*held) + ("(" + flag + ")") : flag;
+      statements.push_back(quoted(
+          target + (sums ? " += " : " = ") +
+          in_one_type("select(0, " + asked + ", " + select_of(*b.value) + ", " + stays + ")")));
+    }
+  }
+  const std::string out = std::string(kSelectIs) + ": write " + joined(flags, ", ") + ", then " +
+                          joined(statements, ", then ");
+  return out.size() > kLongest ? "" : out;
+}
+
 std::string Elaborator::instead_of_branch(const SyntaxStmt& s) const {
   if (const std::string hint = deciding_arguments(*s.value); !hint.empty()) return hint;
   if (const std::string hint = beside_control(s); !hint.empty()) return hint;
-  if (s.body.size() > 1 && s.orelse.empty()) return instead_of_several(s);
+  const std::string hint =
+      s.body.size() > 1 && s.orelse.empty() ? instead_of_several(s) : instead_of_one(s);
+  return hint.empty() ? instead_of_sides(s) : hint;
+}
+
+// One place that each side writes.
+std::string Elaborator::instead_of_one(const SyntaxStmt& s) const {
   const SyntaxStmt* first = &s;
   while (first->kind == SyntaxStmt::Kind::kIf && first->body.size() == 1) first = &first->body[0];
-  const bool ends = first->kind == SyntaxStmt::Kind::kExpr && first->value->name == "break";
-  if (ends && first == &s.body[0] && s.orelse.empty()) return instead_of_break(*s.value);
+  const bool leaves =
+      first->kind == SyntaxStmt::Kind::kExpr && first == &s.body[0] && s.orelse.empty();
+  if (leaves && first->value->name == "break") return instead_of_break(*s.value);
+  if (leaves && first->value->name == "continue") return instead_of_continue(*s.value);
   if (first->kind != SyntaxStmt::Kind::kAssign && first->kind != SyntaxStmt::Kind::kReduce)
     return "";
   const std::string value = chosen_value(s, *first);
@@ -376,6 +494,14 @@ SyntaxExpr parsed(const std::string& text) {
   return parse_expression(t);
 }
 
+std::string instead_of_power(const SyntaxExpr& x, const SyntaxExpr& n, bool as_data) {
+  if (n.kind == Kind::kInt && n.integer == 2) {
+    const std::string factor = written_operand(x);
+    return factor + " * " + factor;
+  }
+  return as_data ? "pow(" + written(x) + ", " + written(n) + ")" : "";
+}
+
 }  // namespace
 
 // From the inside out. Of sizes and of data `>>` is not the same division, and of data the type
@@ -393,6 +519,7 @@ InsteadOfBits Elaborator::without_bits(const SyntaxExpr& e, bool as_data) {
   }
   if (e.kind != Kind::kBits) return {written(out), more};
   const SyntaxExpr &left = out.children[0], &right = out.children[1];
+  if (e.name == "**") return {instead_of_power(left, right, as_data), more};
   const auto is_data_value = [&](const SyntaxExpr& x) {
     return looks_like_data(x).value_or(false);
   };
@@ -436,7 +563,8 @@ void Elaborator::refuse_bits(const SyntaxExpr& e, bool as_data) {
   };
   InsteadOfBits instead = instead_of(as_data && value_ ? *value_ : e);
   if (instead.text.size() > kLongest) instead = instead_of(e);
-  throw InputError(e.where, "there is no " + quoted(e.name), instead.hint());
+  const std::string operation = e.name == "**" ? "power operator" : quoted(e.name);
+  throw InputError(e.where, "there is no " + operation, instead.hint());
 }
 
 // What `choice` made of the user's words is an expression again.

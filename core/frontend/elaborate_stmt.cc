@@ -122,11 +122,34 @@ MemoryPtr Elaborator::memory(const SyntaxType& t) {
 Block Elaborator::block(const std::vector<SyntaxStmt>& stmts) {
   size_t mark = scope_.size();
   Block out;
-  for (const SyntaxStmt& s : stmts) statement(s, out);
+  for (const SyntaxStmt& s : stmts) {
+    const size_t visible = scope_.size();
+    try {
+      statement(s, out);
+    } catch (const InputError& refused) {
+      if (!refusals_ || s.kind == SyntaxStmt::Kind::kAlloc) throw;
+      const UnknownName* unknown = dynamic_cast<const UnknownName*>(&refused);
+      if (!unknown || unknown_.insert(unknown->name).second) refusals_->add(refused.diagnostic());
+      scope_.resize(visible);
+    }
+  }
   for (size_t k = mark; k < scope_.size(); ++k)
     if (scope_[k].allocated)
       ended_.insert_or_assign(scope_[k].name, Ended{scope_[k].type.scalar, scope_[k].where});
   scope_.resize(mark);
+  return out;
+}
+
+Block Elaborator::body(const std::vector<SyntaxStmt>& stmts) {
+  Refusals found;
+  const Within<Refusals*> reading(refusals_, &found);
+  Block out;
+  try {
+    out = block(stmts);
+  } catch (const InputError& refused) {
+    found.add(refused.diagnostic());
+  }
+  if (!found.empty()) throw found.all();
   return out;
 }
 
@@ -201,7 +224,7 @@ void Elaborator::unknown_target(const SyntaxStmt& s) {
     hint = "a part of " + quoted(of->name) + " is a window: `" + name + " = " + of->name + "[" +
            joined(access) + "]`";
   }
-  throw InputError(s.target->where, "nothing here is named " + quoted(name), hint);
+  throw UnknownName(s.target->where, name, hint);
 }
 
 // Also windows (`w = x[..]`) and configuration writes, which look alike until the left side's name

@@ -40,13 +40,6 @@ void refuse_field(const TokenStream& t, const SyntaxExpr& element) {
       "records are a last dimension, their fields its elements: " + quoted(written(first)));
 }
 
-void refuse_power(const SourceLocation& where, const SyntaxExpr& base, const SyntaxExpr& exponent) {
-  const std::string x = written_operand(base);
-  std::string hint = "write `pow(" + written(base) + ", " + written(exponent) + ")`, of data";
-  if (exponent.kind == Kind::kInt && exponent.integer == 2) hint = "write `" + x + " * " + x + "`";
-  throw InputError(where, "there is no power operator", hint);
-}
-
 void refuse_bits_assigned(TokenStream& t, const SyntaxExpr& target, const std::string& op) {
   const SourceLocation where = t.where(t.next());
   const std::string x = written(target);

@@ -12,9 +12,6 @@ namespace exotune {
 void refuse_dotted(const TokenStream& t, const SyntaxExpr& e);
 /// `x[i].y`, at the dot.
 [[noreturn]] void refuse_field(const TokenStream& t, const SyntaxExpr& element);
-/// `base ** exponent`.
-[[noreturn]] void refuse_power(const SourceLocation& where, const SyntaxExpr& base,
-                               const SyntaxExpr& exponent);
 /// `target >>= 3`: the stream stands at the `=`, which the lexer does not join.
 [[noreturn]] void refuse_bits_assigned(TokenStream& t, const SyntaxExpr& target,
                                        const std::string& op);

@@ -24,7 +24,9 @@ constexpr std::array<std::string_view, 35> kOperators = {
 constexpr std::array<std::pair<std::string_view, const char*>, 4> kForeign = {{
     {"&&", "write `and`"},
     {"||", "write `or`"},
-    {"~", "write `not` before a condition; there are no bit operations on data"},
+    {"~",
+     "of data `255 - x` in ui8, `65535 - x` in ui16, `-1 - x` in a signed type; `not` before a "
+     "condition"},
     {"!", "write `not` or `!=`"},
 }};
 

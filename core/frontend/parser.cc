@@ -250,7 +250,7 @@ class ModuleParser {
       p->asserts.push_back(e.boolean(*body[k].value));
     }
     body.erase(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(k));
-    p->body = e.block(body);
+    p->body = e.body(body);
     // Blocks are never empty.
     if (p->body.empty()) p->body.push_back(make_stmt(Pass{}, p->where));
     globals_.procs[p->name] = p;

@@ -162,12 +162,13 @@ SyntaxExpr parse_unary(TokenStream& t);
 SyntaxExpr parse_unary(TokenStream& t) {
   if (!t.at("+") && !t.at("-")) {
     SyntaxExpr e = parse_primary(t);
-    if (t.at("**")) {
-      const SourceLocation where = t.where(t.next());
-      const TokenStream::Nesting nesting(t);
-      refuse_power(where, e, parse_unary(t));
-    }
-    return e;
+    if (!t.at("**")) return e;
+    const TokenStream::Nesting nesting(t);
+    SyntaxExpr power = node(Kind::kBits, t.where());
+    power.name = std::string(t.next().text);
+    power.children.push_back(std::move(e));
+    power.children.push_back(parse_unary(t));
+    return finished(std::move(power));
   }
   // - - - - x: each sign is a call of this function.
   TokenStream::Nesting nesting(t);

@@ -26,7 +26,7 @@ struct SyntaxExpr {
     kNot,        // not children[0]
     kBinary,     // children[0] op children[1]; arithmetic and logic
     kCompare,    // children[0] ops[0] children[1] ops[1] children[2] ...
-    kBits,       // children[0] name children[1]: `<<`, `>>`, `&`, `|` or `^`, to be refused
+    kBits,       // children[0] name children[1]: `<<`, `>>`, `&`, `|`, `^` or `**`, to be refused
     kChoice,     // children[1] if children[0] else children[2], to be refused with what it means
     kSubscript,  // name[access...]
     kCall,       // name(children...)

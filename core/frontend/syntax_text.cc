@@ -31,6 +31,7 @@ int level_of(const SyntaxExpr& e) {
     case Kind::kCompare:
       return kComparisonLevel;
     case Kind::kBits:
+      if (e.name == "**") return kUnaryLevel;
       if (e.name == "|") return kBitOrLevel;
       if (e.name == "^") return kBitXorLevel;
       return e.name == "&" ? kMaskLevel : kShiftLevel;
@@ -77,6 +78,8 @@ std::string bare(const SyntaxExpr& e) {
       return text_of(e.children[0], level_of(e.op)) + " " + name_of(e.op) + " " +
              text_of(e.children[1], level_of(e.op) + 1);
     case Kind::kBits:
+      if (e.name == "**")
+        return text_of(e.children[0], kPrimaryLevel) + " ** " + text_of(e.children[1], kUnaryLevel);
       return text_of(e.children[0], level_of(e)) + " " + e.name + " " +
              text_of(e.children[1], level_of(e) + 1);
     case Kind::kCompare: {

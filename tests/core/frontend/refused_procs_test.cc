@@ -50,6 +50,18 @@ TEST(RefusedProcs, a_caller_of_a_refused_procedure_is_refused_with_its_reason) {
   EXPECT_NE(said.find("note: in g, which is called at f.exo:6:5"), std::string::npos) << said;
 }
 
+TEST(RefusedProcs, all_errors_of_a_body_are_said_but_none_behind_a_declaration) {
+  const Module m = parse_accepted(
+      "@proc\ndef bad(n: size, x: f32[n]):\n    for i in seq(0, n):\n        t: f33\n        t = "
+      "y\n"
+      "        x[i] = t\n    for i in seq(0, n):\n        x[i] = u\n        x[i] = u\n",
+      "f.exo");
+  ASSERT_EQ(m.refused.size(), 1u);
+  EXPECT_STREQ(m.refused[0].error.what(),
+               "f.exo:4:12: error: there is no type `f33`\nhint: did you mean `f32`?\n"
+               "f.exo:8:16: error: nothing here is named `u`\n");
+}
+
 TEST(RefusedProcs, declarations_below_a_procedure_that_is_refused_are_read) {
   const Module m = parse_accepted(
       "@proc\ndef bad(x: f32): x = 1.0f\nN = 4\n@proc\ndef bad2(x: f32):\n    x = y\n\nM = 5\n"
