@@ -62,7 +62,9 @@ class NarrowArithmetic {
     if (!is_narrow(value->type) || target == types_.end()) return;
     wraps_ = false;
     lost_.reset();
-    const Range range = range_of(value);
+    const bool extreme = r && is_idempotent(r->op);
+    const Range range =
+        extreme && is_likely(value) ? range_before(value, "compared") : range_of(value);
     if (a && a->idx.empty() && writes_[a->name] == 1) known_.emplace(a->name, range);
     if (wraps_ && bytes_of(target->second) > bytes_of(value->type))
       say_widened(value, target->second, s.where);
@@ -99,9 +101,13 @@ class NarrowArithmetic {
         "`" + written + "` is computed in " + from + ", where it may wrap, and only then " + then,
         {},
         "`" + str(cast) + "` is computed in " + name_of(exact) +
-            "; where it never wraps, a scalar says so: `t: " + from + " = " + written +
-            "`, and `t` for it"});
+            (always_wraps(value) ? ""
+                                 : "; where it never wraps, a scalar says so: `t: " + from + " = " +
+                                       written + "`, and `t` for it")});
   }
+
+  // -x of an unsigned x.
+  static bool always_wraps(const ExprPtr& e) { return e->as<USub>() && !is_signed(e->type); }
 
   // Would nothing in it wrap if it were computed in that type?
   bool fits(const ExprPtr& e, ScalarType type) {
@@ -122,6 +128,11 @@ class NarrowArithmetic {
     return out;
   }
 
+  // Sums of a few words are what words are for; bytes are as large as they can be.
+  static bool is_likely(const ExprPtr& e) {
+    return is_narrow(e->type) && (bytes_of(e->type) == 1 || has_product(e));
+  }
+
   // fmin(x, 255) of unsigned bytes is x: whoever writes it thinks of an x beyond that.
   void look_at_limits(const Extern& x) {
     const bool chooses = x.fn == "select";
@@ -137,6 +148,8 @@ class NarrowArithmetic {
         (void)range_before(value, "compared with " + std::to_string(at.least) +
                                       ", beyond which there is no " + name_of(value->type));
     }
+    for (size_t k = 0; k < 2; ++k)
+      if (is_likely(x.args[k])) (void)range_before(x.args[k], "compared");
   }
 
   // Of a value of a narrow type; wraps_ where a part of it does not fit that type.
@@ -157,10 +170,9 @@ class NarrowArithmetic {
       // The multiple is no farther from 0 than x: it wraps where x does.
       if (const int64_t c = divisor_of_remainder(*b); c > 0)
         return {range_of(b->lhs).least < 0 ? 1 - c : 0, c - 1};
-      // Sums of a few words are what words are for; bytes are as large as they can be.
-      const bool likely = bytes_of(e->type) == 1 || has_product(b->lhs);
-      const Range left =
-          b->op == BinOpKind::kDiv && likely ? range_before(b->lhs, "divided") : range_of(b->lhs);
+      const Range left = b->op == BinOpKind::kDiv && is_likely(b->lhs)
+                             ? range_before(b->lhs, "divided")
+                             : range_of(b->lhs);
       return combined(b->op, left, range_of(b->rhs), as_.value_or(e->type));
     }
     if (const auto* x = e->as<Extern>()) {

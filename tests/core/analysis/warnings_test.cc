@@ -98,12 +98,25 @@ TEST(Warnings, what_wraps_before_its_high_digits_count) {
   EXPECT_NE(said_of("u[i] = relu(u[i] - 9)").find("and only then loses its sign"),
             std::string::npos);
 }
+TEST(Warnings, what_wraps_before_it_is_compared) {
+  for (const char* wrong :
+       {"u[i] = select(u[i] - u[i], 10, u[i], 3)", "b[i] = fmax(b[i] + b[i], b[i])",
+        "h[i] max= h[i] * h[i]", "u[i] = fmin(u[i] + 1, 200)", "h[i] = fmin(h[i] * h[i], h[i])"})
+    EXPECT_NE(said_of(wrong).find("where it may wrap, and only then compared\n"), std::string::npos)
+        << said_of(wrong);
+}
+// The opposite of an unsigned number is none of them.
+TEST(Warnings, no_scalar_for_what_always_wraps) {
+  EXPECT_NE(said_of("w[i] -= u[i]").find("hint: `-i32(u[i])` is computed in i32\n"),
+            std::string::npos)
+      << said_of("w[i] -= u[i]");
+}
 TEST(Warnings, nothing_of_limits_and_quotients_that_see_all_of_a_value) {
   for (const char* fine :
-       {"u[i] = fmin(u[i] + 1, 200)", "h[i] = fmax(h[i] + h[i], -20000)", "b[i] = fmax(b[i], -128)",
+       {"h[i] = fmin(h[i] + 1, 200)", "h[i] = fmax(h[i] + h[i], -20000)", "b[i] = fmax(b[i], -128)",
         "u[i] = u[i] / 2 + u[i] / 2", "h[i] = (i16(u[i]) + i16(u[i]) + 1) / 2",
         "h[i] = (h[i] + h[i] + h[i]) / 3", "u[i] = (i16(u[i]) * 3 + i16(u[i])) / 4",
-        "b[i] = fabs(b[i])", "w[i] = fabs(w[i] - 9)", "b[i] = select(b[i] + b[i], 3, b[i], 3)",
+        "b[i] = fabs(b[i])", "w[i] = fabs(w[i] - 9)", "h[i] = select(h[i] + h[i], 3, h[i], 3)",
         "u[i] = u[i] - 16 * (u[i] / 16)"})
     EXPECT_EQ(said_of(fine), "") << fine;
 }
