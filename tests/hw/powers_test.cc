@@ -30,7 +30,7 @@ static float of_bits(uint32_t bits) {
   return f;
 }
 static void powers(float* r, const float* x, const float* y) {
-  _mm512_storeu_ps(r, exo512_pow_ps(_mm512_loadu_ps(x), _mm512_loadu_ps(y)));
+  for (int k = 0; k < 16; k += LANES) STORE(r + k, POW(LOAD(x + k), LOAD(y + k)));
 }
 
 /* Distance from pow in units in the last place; infinite where zero, infinity, sign or no number
@@ -79,23 +79,43 @@ int main(void) {
 }
 )";
 
-TEST(VectorPowers, are_within_a_unit_in_the_last_place) {
+struct Vectors {
+  const char *target, *instruction, *names, *flags;
+};
+
+class VectorPowers : public testing::TestWithParam<Vectors> {};
+
+TEST_P(VectorPowers, are_within_a_unit_in_the_last_place) {
+  const Vectors& v = GetParam();
   TargetLibrary library({fs::path(EXOTUNE_SOURCE_DIR) / "hw"});
-  const TargetPtr target = library.load("avx512");
-  if (!supports(probe_machine(), *target)) GTEST_SKIP() << "this machine lacks AVX-512";
+  const TargetPtr target = library.load(v.target);
+  if (!supports(probe_machine(), *target)) GTEST_SKIP() << "this machine lacks " << v.target;
   std::string function;
   for (const ProcPtr& p : target->instructions())
-    if (p->name == "mm512_pow_ps") function = p->instr->c_global;
+    if (p->name == v.instruction) function = p->instr->c_global;
   ASSERT_FALSE(function.empty());
-  const fs::path folder = fs::path(testing::TempDir()) / "vector_powers";
+  const fs::path folder = fs::path(testing::TempDir()) / ("vector_powers_" + target->name);
   fs::create_directories(folder);
-  std::ofstream(folder / "powers.c") << "#include <immintrin.h>\n" << function << kProgram;
+  std::ofstream(folder / "powers.c") << "#include <immintrin.h>\n"
+                                     << v.names << function << kProgram;
   const std::string program = (folder / "powers").string(),
-                    build = "cc -O2 -mavx512f -mavx512vl -mavx512dq -mavx512bw -mavx2 -mfma -o " +
-                            program + " " + (folder / "powers.c").string() + " -lm";
+                    build = std::string("cc -O2 -mavx2 -mfma ") + v.flags + " -o " + program + " " +
+                            (folder / "powers.c").string() + " -lm";
   ASSERT_EQ(std::system(build.c_str()), 0) << build;
   EXPECT_EQ(std::system(program.c_str()), 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    Native, VectorPowers,
+    testing::Values(Vectors{"avx512", "mm512_pow_ps",
+                            "#define LANES 16\n#define LOAD _mm512_loadu_ps\n"
+                            "#define STORE _mm512_storeu_ps\n#define POW exo512_pow_ps\n",
+                            "-mavx512f -mavx512vl -mavx512dq -mavx512bw"},
+                    Vectors{"avx2", "mm256_pow_ps",
+                            "#define LANES 8\n#define LOAD _mm256_loadu_ps\n"
+                            "#define STORE _mm256_storeu_ps\n#define POW exo256_pow_ps\n",
+                            ""}),
+    [](const testing::TestParamInfo<Vectors>& i) { return std::string(i.param.target); });
 
 }  // namespace
 }  // namespace exotune
