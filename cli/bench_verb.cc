@@ -187,8 +187,9 @@ void add_bench_verb(CLI::App& app, Session& session) {
       ->check(CLI::PositiveNumber);
   app.add_option("--rounds", options->comparison.rounds,
                  "of the interleaved measurement (default 15)");
-  app.add_option("--routines", options->library.routines,
-                 "of a library, only these: gemv, gemm, axpy, ...")
+  app.add_option(
+         "--routines", options->library.routines,
+         "of a library, only these, in all variants (of gemm with beta 1 and 0): gemv, axpy, ...")
       ->delimiter(',');
   app.add_option("--most", options->library.most, "of a library, no size above this")
       ->check(CLI::PositiveNumber);

@@ -123,8 +123,10 @@ Calls level3(void* f, const Workload& w, int n, T* a, T* b, T* c) {
   const T tiny = T(1e-9), one = 1;
   const int t = w.trans ? kTrans : kNoTrans, tb = w.transb ? kTrans : kNoTrans;
   const int uplo = w.lower ? kLower : kUpper, side = w.right ? kRight : kLeft;
+  // Overwritten results do not grow from call to call: alpha is what it mostly is.
   if (w.routine == "gemm")
-    return bound<void>(f, kRows, t, tb, n, n, n, tiny, a, n, b, n, one, c, n);
+    return bound<void>(f, kRows, t, tb, n, n, n, w.overwrites ? one : tiny, a, n, b, n,
+                       w.overwrites ? T(0) : one, c, n);
   if (w.routine == "symm")
     return bound<void>(f, kRows, side, uplo, n, n, tiny, a, n, b, n, one, c, n);
   if (w.routine == "syrk") return bound<void>(f, kRows, uplo, t, n, n, tiny, a, n, one, c, n);
@@ -279,6 +281,10 @@ const std::vector<Workload>& workloads() {
       {"gemm", "", 3},
       {"gemm", "A B'", 3, false, true},
       {"gemm", "A' B", 3, true},
+      // By far the most of what programs call; libraries have code of its own for it.
+      {"gemm", "beta 0", 3, false, false, true, false, true},
+      {"gemm", "A B' beta 0", 3, false, true, true, false, true},
+      {"gemm", "A' B beta 0", 3, true, false, true, false, true},
       {"symm", "lower", 3},
       {"syrk", "lower", 3},
       {"syr2k", "lower", 3},

@@ -50,6 +50,7 @@ struct Workload {
   std::string variant;  // "T", "lower, T"; "" for the only one
   int level = 1;        // of BLAS
   bool trans = false, transb = false, lower = true, right = false;
+  bool overwrites = false;  // beta is zero, where there is one: what stands there does not count
   std::string title(bool is_double) const;  // "dgemv T"
   double flops(double n) const;
   /// Bytes of what it reads and writes, each once.

@@ -134,6 +134,53 @@ TEST(LibraryBench, libraries_with_threads_are_timed_in_processes_of_their_own) {
   }
 }
 
+// A product that counts its calls by what beta is, in `calls`.
+RivalLibrary product_that_counts() {
+  SharedObjectRequest request;
+  request.name = "counts";
+  request.compiler = "cc";
+  request.flags = {"-O1"};
+  request.source = R"(
+long calls[2];
+void cblas_sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda,
+                 const float* b, int ldb, float beta, float* c, int ldc) {
+  ++calls[beta != 0];
+}
+)";
+  std::string error;
+  RivalLibrary library;
+  library.name = "counts";
+  library.paths = {
+      compile_shared_object(request, ::testing::TempDir() + "exotune_product_counts", &error)};
+  EXPECT_EQ(error, "");
+  return library;
+}
+
+TEST(LibraryBench, products_that_overwrite_are_rows_of_their_own) {
+  LibraryBenchOptions options;
+  options.routines = {"gemm"};
+  options.most = 1;
+  options.rounds = 1;
+  options.batch_seconds = 1e-6;
+  options.cold_rounds = 0;
+  const Rival library = load_rival(product_that_counts());
+  const auto* const calls = static_cast<const long*>(library.find("calls"));
+  ASSERT_NE(calls, nullptr);
+  std::vector<std::string> titles;
+  options.measured = [&](const BenchPoint& p) {
+    titles.push_back(p.title + (calls[0] > 0 ? ", overwrites" : ""));
+  };
+  bench_library(library, {}, options);
+  const std::vector<std::string> wanted = {"sgemm",
+                                           "sgemm A B'",
+                                           "sgemm A' B",
+                                           "sgemm beta 0, overwrites",
+                                           "sgemm A B' beta 0, overwrites",
+                                           "sgemm A' B beta 0, overwrites"};
+  EXPECT_EQ(titles, wanted);
+  EXPECT_GT(calls[1], 0);
+}
+
 // BLIS reads its words when it is first called, long after the next library took them away.
 TEST(LibraryBench, blis_keeps_the_core_that_it_is_held_to) {
   const char* file = "libblis.so.4";
