@@ -66,9 +66,11 @@ enum {
   kMostTwice = 160, /* rows of one that is made of such triangles */
   kTiny = 4, /* sides of products that stand in the entry points, as squares of four */
   kSlim = 16, /* rows and steps of products of a strip that go straight to a kernel */
+  kAtOnce = 64, /* rows and steps of products that are asked for before anything else is */
   kAlike = ${alike_rows}, /* rows of a tile at most where tiles are alike, */
   kAlikeBroad = ${broad_rows}, /* and with a vector more than a strip has; */
   kFewerRows = 3, /* so many fewer at most */
+  kTallest = kAlike + kFewerRows + 1, /* rows of a tile at most that has up to a vector of columns */
   kBroad = kStrip + ${lanes}, /* columns that have so many vectors go by together */
   kBroadRows = ${broad}, /* from so many rows on */
   kTogether = ${together}, /* rows from which on a part of a vector goes by together with the whole ones before it */
@@ -79,6 +81,7 @@ enum {
   kMostTurned = ${turned} / (int64_t)sizeof(${real}) /* elements of a transposed first factor beside one that does */
 };
 
+_Static_assert(kAtOnce <= kMostPlain && kAtOnce <= kPlainDepth, "both factors stand as kernels take them");
 _Static_assert(EXO_DEPTH <= ${depth} && kDepth >= kStrip, "a strip goes by in pieces of the depth");
 _Static_assert(kTinyTriangle <= kMostFours && kTinyRight <= kMostFours && kTinySolved <= kMostFours, "there is a copy for each size");
 _Static_assert(kTogether >= kAlike && kBroadRows >= kAlikeBroad && kAlike <= 8,
@@ -1185,6 +1188,85 @@ EXO_VECTORS void ${p}gemm_some(bool row, bool transa, bool transb, int64_t m, in
     (beta == 0 ? ${p}fresh_strip : ${p}strip)(row ? transa : transb, rows, columns, k, &alpha, row ? A : B, row ? lda : ldb,
                                               row ? B : A, row ? ldb : lda, C, ldc);
 }
+/* Products of so few rows, columns and steps, which are added to what stands there or overwrite it, are asked for before
+ * anything else is, by what stands in registers. */
+EXO_FEW bool ${p}gemm_at_once_if(bool row, bool transa, bool transb, CBLAS_INT m, CBLAS_INT n, CBLAS_INT k) {
+  return (uint32_t)((row ? m : n) - 1) < kAtOnce && (uint32_t)((row ? n : m) - 1) < kBroad && (uint32_t)(k - 1) < kAtOnce &&
+         !(row ? transb : transa);
+}
+EXO_OTHERS void ${p}strips_at_once(bool turned, int64_t m, int64_t n, int64_t k, ${real} alpha, const ${real}* A, int64_t lda,
+                                   const ${real}* B, int64_t ldb, bool fresh, ${real}* C, int64_t ldc) {
+  if (n == kBroad && m >= kBroadRows)
+    ${p}rows_broad(fresh, turned, m, n, k, &alpha, A, lda, B, ldb, C, ldc);
+  else if (n > kStrip)
+    ${p}strips(fresh, turned, m, n, k, &alpha, A, lda, B, ldb, C, ldc);
+  else if (${p}sums_beside(turned, m, n, k))
+    (fresh ? ${p}fresh_strip : ${p}strip)(turned, m, n, k, &alpha, A, lda, B, ldb, C, ldc);
+  else
+    ${p}rows_and_end(fresh, turned, m, n, k, &alpha, A, lda, B, ldb, C, ldc);
+}
+#define EXO_ROWS(rows, kernel)                                                        \
+  case rows:                                                                         \
+    if (fresh)                                                                       \
+      H(${p}gemm_partly##kernel##_fresh)(n, k, &alpha, a, IN2(B, ldb), OUT2(C, ldc)); \
+    else                                                                             \
+      H(${p}gemm_partly##kernel)(n, k, &alpha, a, IN2(B, ldb), OUT2(C, ldc));         \
+    break;
+EXO_FEW void ${p}tile_at_once(bool fresh, int64_t m, int64_t n, int64_t k, ${real} alpha, struct exo_win_2${T}c a,
+                              const ${real}* B, int64_t ldb, ${real}* C, int64_t ldc) {
+  switch (m) {
+    EXO_ROWS(1, 5_0)
+    EXO_ROWS(2, 5_1)
+#if ${alike_rows} > 6
+    EXO_ROWS(3, 5_2)
+    EXO_ROWS(4, 5_3)
+#endif
+    EXO_ROWS(${alike_rows} - 3, 0_0)
+    EXO_ROWS(${alike_rows} - 2, 0_1)
+    EXO_ROWS(${alike_rows} - 1, 0_2)
+    EXO_ROWS(${alike_rows}, 0_3)
+    EXO_ROWS(${alike_rows} + 1, 4_0)
+    EXO_ROWS(${alike_rows} + 2, 4_1)
+    EXO_ROWS(${alike_rows} + 3, 4_2)
+    EXO_ROWS(${alike_rows} + 4, 4_3)
+  }
+}
+/* Two of them: a function of its own, since the loop has more to keep than one tile has. */
+EXO_VECTORS void ${p}tiles_at_once(bool turned, int64_t m, int64_t n, int64_t k, ${real} alpha, const ${real}* A, int64_t lda,
+                                   const ${real}* B, int64_t ldb, bool fresh, ${real}* C, int64_t ldc) {
+  const int64_t rows = (m + 1) / 2;
+  for (int64_t i = 0; i < m; i += rows)
+    ${p}tile_at_once(fresh, exo_least(rows, m - i), n, k, alpha, ${p}as_it_stands(A + i * (turned ? 1 : lda), lda, turned), B, ldb,
+                     C + i * ldc, ldc);
+}
+#undef EXO_ROWS
+/* Is it done? Not where an argument is wrong. */
+EXO_HERE bool ${p}gemm_at_once(bool right, bool row, bool transa, bool transb, CBLAS_INT m, CBLAS_INT n, CBLAS_INT k,
+                               ${real} alpha, const ${real}* A, CBLAS_INT lda, const ${real}* B, CBLAS_INT ldb, ${real} beta,
+                               ${real}* C, CBLAS_INT ldc) {
+  const bool turned = row ? transa : transb;
+  const CBLAS_INT rows = row ? m : n, columns = row ? n : m, ld = row ? lda : ldb, ld2 = row ? ldb : lda;
+  if (!right || ld < (turned ? rows : k) || ld2 < columns || ldc < columns || exo_zero(alpha) ||
+      !(exo_zero(beta) || exo_same(beta, (${real})1)))
+    return false;
+  const ${real} *const first = row ? A : B, *const second = row ? B : A;
+  const bool fresh = exo_zero(beta);
+  if (rows <= kFewest && columns <= kFewest && k <= kFewest) {
+    ${p}few_products(kWhole, rows, columns, k, alpha, ${p}as_it_stands(first, ld, turned), IN2(second, ld2), beta, C, ldc);
+  } else if (rows <= 2 * kTallest && columns <= ${lanes} && (columns > 1 || k <= kFewest) &&
+             !(k >= ${least_sum} && ${p}sums_along(turned, rows, columns, k))) {
+    if (rows <= kTallest)
+      ${p}tile_at_once(fresh, rows, columns, k, alpha, ${p}as_it_stands(first, ld, turned), second, ld2, C, ldc);
+    else
+      ${p}tiles_at_once(turned, rows, columns, k, alpha, first, ld, second, ld2, fresh, C, ldc);
+  } else if (${p}needs_no_panels(rows, columns, k, turned, ld2)) {
+    ${p}strips_at_once(turned, rows, columns, k, alpha, first, ld, second, ld2, fresh, C, ldc);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 EXO_FEW void ${p}gemm_body(bool row, bool transa, bool transb, int64_t m, int64_t n, int64_t k, ${real} alpha,
                            const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta, ${real}* C,
                            int64_t ldc) {

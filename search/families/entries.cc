@@ -105,6 +105,7 @@ bool has_word(const std::string& text, const std::string& word) {
 struct Check {
   std::string wrong;
   int position = 0;
+  bool of_template = false;  // else of layout or of a choice, as every routine has it
 };
 
 class EntryWriter {
@@ -114,6 +115,7 @@ class EntryWriter {
     name_ = expand(routine.name, places, routine.where);
     real_ = expand(routine.real, places, routine.where);
     returns_ = expand(routine.returns, places, routine.where);
+    at_once_ = expand(routine.at_once, places, routine.where);
     has_layout_ = !arguments_.empty() && arguments_.front().kind == Kind::kLayout;
     for (const std::string& text : routine.wrong)
       wrong_.push_back(expand(text, places, routine.where));
@@ -192,7 +194,7 @@ class EntryWriter {
       for (const std::string& wrong : wrong_)
         if (wrong.compare(0, a.name.size(), a.name) == 0 && wrong.size() > a.name.size() &&
             wrong[a.name.size()] == ' ')
-          out.push_back({wrong, position});
+          out.push_back({wrong, position, true});
     }
     return out;
   }
@@ -280,10 +282,9 @@ class EntryWriter {
     return text;
   }
 
-  std::string call(const std::vector<std::string>& more = {}) const {
+  // What bodies are called with, under the names that the conditions use, too.
+  std::vector<std::string> values() const {
     std::vector<std::string> parts;
-    // Values of what Fortran passes by address, under the names that the conditions and the body
-    // use.
     for (const Argument& a : arguments_) {
       if (a.kind == Kind::kLayout)
         parts.emplace_back("row");
@@ -292,8 +293,36 @@ class EntryWriter {
       else
         parts.push_back(a.name);
     }
+    return parts;
+  }
+  std::string call(const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> parts = values();
     parts.insert(parts.end(), more.begin(), more.end());
     return name_ + "_body(" + joined(parts, ", ") + ")";
+  }
+
+  // Returns when all is done. Conditions of layout and choices are told, not asked ahead: few
+  // calls fail at them.
+  std::string what_is_done_at_once(bool cblas) const {
+    std::string right;
+    for (const Check& check : checks(cblas))
+      if (!check.of_template) right += (right.empty() ? "!(" : " && !(") + check.wrong + ")";
+    std::vector<std::string> parts = values();
+    parts.insert(parts.begin(), right.empty() ? "true" : right);
+    return at_once_ + "(" + joined(parts, ", ") + ")";
+  }
+  // Is it to be asked? By what comes in registers: neither arrays nor how far apart things are.
+  std::string may_be_at_once() const {
+    std::vector<std::string> parts;
+    for (const Argument& a : arguments_)
+      if (a.kind == Kind::kLayout)
+        parts.emplace_back("row");
+      else if (a.kind == Kind::kChoice)
+        parts.push_back(a.name + "_");
+      else if (a.kind == Kind::kInteger && a.name.compare(0, 2, "ld") != 0 &&
+               a.name.compare(0, 3, "inc") != 0)
+        parts.push_back(a.name);
+    return at_once_ + "_if(" + joined(parts, ", ") + ")";
   }
 
   std::string result(bool cblas) const {
@@ -305,9 +334,22 @@ class EntryWriter {
   }
 
   std::string cblas() const {
-    return refusing_function(true) + "EXO_PUBLIC " + cblas_head("EXO_ENTRY(cblas_" + name_ + ")") +
-           " {\n" + (has_layout_ ? "  const bool row = layout == CblasRowMajor;\n" : "") +
-           flags(true) + refusals(true) + result(true) + "}\n";
+    const std::string set =
+        (has_layout_ ? "  const bool row = layout == CblasRowMajor;\n" : "") + flags(true);
+    const std::string all = " {\n" + set + refusals(true) + result(true) + "}\n";
+    const std::string entry = "EXO_PUBLIC " + cblas_head("EXO_ENTRY(cblas_" + name_ + ")");
+    if (at_once_.empty()) return refusing_function(true) + entry + all;
+    // Functions that have the entry's arguments, which stay where they are: one of them is jumped
+    // to, and the entry saves nothing. Two jumps would not do: of two calls compilers make one.
+    std::vector<std::string> names;
+    for (const Argument& a : arguments_) names.push_back(a.name);
+    const std::string given = "(" + joined(names, ", ") + ");\n";
+    const std::string alone = "static __attribute__((noinline)) ";
+    const std::string first = "exo_first_cblas_" + name_, others = "exo_others_cblas_" + name_;
+    return refusing_function(true) + alone + cblas_head(others) + all + alone + cblas_head(first) +
+           " {\n" + set + "  if (!" + what_is_done_at_once(true) + ") " + others + given + "}\n" +
+           entry + " {\n" + set + "  (" + may_be_at_once() + " ? " + first + " : " + others + ")" +
+           given + "}\n";
   }
 
   std::string fortran() const {
@@ -321,12 +363,14 @@ class EntryWriter {
       if (a.kind == Kind::kScalar)
         text += "  const " + real_ + " " + a.name + " = *" + a.name + "_at;\n";
     }
+    if (!at_once_.empty())
+      text += "  if (" + may_be_at_once() + " && " + what_is_done_at_once(false) + ") return;\n";
     return text + refusals(false) + result(false) + "}\n";
   }
 
   const RoutineTemplate& routine_;
   std::vector<Argument> arguments_;
-  std::string name_, real_, returns_;
+  std::string name_, real_, returns_, at_once_;
   std::vector<std::string> wrong_;
   bool has_layout_ = false;
 };

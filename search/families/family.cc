@@ -99,7 +99,8 @@ std::pair<int, int> read_exchange(const std::string& text, const SourceLocation&
 }
 
 RoutineTemplate read_routine(const TomlTable& table, const Family& family) {
-  table.allow_only({"name", "for", "returns", "real", "arguments", "wrong", "exchanged"});
+  table.allow_only(
+      {"name", "for", "returns", "real", "arguments", "wrong", "exchanged", "at_once"});
   RoutineTemplate routine{table.text("name"),
                           read_axes(table, family),
                           table.text_or("returns", "void"),
@@ -107,9 +108,13 @@ RoutineTemplate read_routine(const TomlTable& table, const Family& family) {
                           table.text("arguments"),
                           table.texts("wrong"),
                           {},
+                          table.text_or("at_once", ""),
                           table.where("name")};
   for (const std::string& text : table.texts("exchanged"))
     routine.exchanged.push_back(read_exchange(text, table.where("exchanged")));
+  if (!routine.at_once.empty() && routine.returns != "void")
+    throw InputError(table.where("at_once"),
+                     "a routine that returns a value is computed by its body");
   return routine;
 }
 

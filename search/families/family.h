@@ -55,6 +55,11 @@ struct RoutineTemplate {
   std::vector<std::string> wrong;  // conditions under which an argument, named first, is refused
   /// Positions that the reference exchanges for a row-major matrix before it reports one.
   std::vector<std::pair<int, int>> exchanged;
+  /// A function of the bodies, with places; "" for none. NAME_if is told layout, choices and sizes
+  /// and says whether NAME is to be asked before arguments are checked. That is told whether layout
+  /// and choices are right, then what the body is, and says whether it has done all of it: not
+  /// where an argument is wrong.
+  std::string at_once;
   SourceLocation where;
 };
 

@@ -89,6 +89,24 @@ TEST(Family, checks_arguments_in_order_and_counts_as_the_reference_does) {
     EXPECT_NE(code.find(part), std::string::npos) << part << "\n" << code;
 }
 
+TEST(Family, asks_first_for_what_is_done_at_once) {
+  const std::string text = std::string(kFamily) + "at_once = \"${p}little\"\n";
+  const std::string code = entries_of(family_of(text)).front().code;
+  for (const char* part :
+       {// CBLAS: a jump to one of two functions with the same arguments
+        "(dlittle_if(row, uplo_, n) ? exo_first_cblas_dtwice : exo_others_cblas_dtwice)"
+        "(layout, uplo, n, A, lda);",
+        "if (!dlittle(!(layout != CblasRowMajor && layout != CblasColMajor) && "
+        "!(!(uplo == CblasUpper || uplo == CblasLower)), row, uplo_, n, A, lda)) "
+        "exo_others_cblas_dtwice(layout, uplo, n, A, lda);",
+        // Fortran: before arguments are checked
+        "if (dlittle_if(row, uplo_, n) && dlittle(!(!exo_letter(uplo_letter, \"UuLl\")), row, "
+        "uplo_, n, A, lda)) return;\n  if (EXO_RARE("})
+    EXPECT_NE(code.find(part), std::string::npos) << part << "\n" << code;
+  EXPECT_NE(refusal([&] { family_of(text + "returns = \"${real}\"\n"); }).find("by its body"),
+            std::string::npos);
+}
+
 TEST(Family, says_what_is_wrong_with_its_text) {
   EXPECT_NE(refusal([] { family_of(kFamily, "on"); }).find("did you mean one?"), std::string::npos);
   EXPECT_NE(refusal([] { family_of(std::string(kFamily) + "retruns = 'x'\n"); }).find("returns"),
