@@ -56,6 +56,7 @@ enum {
   kTinySolved = ${tiny_solved}, /* and solved with */
   kMostFours = 8, /* at most: rows that are kept in registers */
   kFewColumns = ${lanes} < 16 ? ${lanes} / 2 : 8, /* at the end of a row, up to which sums along the depth are formed */
+  kLeastAcross = ${lanes}, /* steps from which on they are in A B', of more than four columns twice as many */
   kLeastSums = ${lanes} < 16 ? 64 : 32, /* steps from which on those of two and more are, where they may go by with a vector */
   kRowsAtOnce = 256, /* of a first factor turned over, for the last few columns */
   kSquare = 16, /* rows that the diagonal of a symmetric matrix is taken by */
@@ -247,10 +248,15 @@ static inline int64_t ${p}rows_of(int64_t columns) {
   return columns == 2 ? ${rows_of_2} : columns == 4 ? ${rows_of_4} : ${rows_of_8};
 }
 
-/* w columns of k rows of B come to stand side by side, ${depth} apart; more than two as fours, of which the last ones may be
- * zeros. */
-static inline void ${p}columns_beside(int64_t w, int64_t k, const ${real}* B, int64_t ldb, ${real}* to) {
+/* w columns of k rows of B, or of B' where that is `across`, come to stand side by side, ${depth} apart; more than two as fours,
+ * of which the last ones may be zeros. */
+static inline void ${p}columns_beside(bool across, int64_t w, int64_t k, const ${real}* B, int64_t ldb, ${real}* to) {
   int64_t j = 0;
+  if (across) {
+    for (; j < w; ++j) K(${p}copied)(1, k, IN2(B + j * ldb, ldb), OUT2(to + j * ${depth}, ${depth}));
+    for (; w > 2 && j % 4 != 0; ++j) memset(to + j * ${depth}, 0, k * sizeof(${real}));
+    return;
+  }
   for (; w > 2 && j < w; j += 4) {
     const int64_t some = exo_least(4, w - j);
     int64_t l = 0;
@@ -292,12 +298,12 @@ static inline void ${p}put_sums(bool fresh, int64_t m, int64_t w, int64_t togeth
 /* A few columns of C, `fresh` where nothing stands there yet that counts: A's rows times columns of B, which come to where they
  * stand side by side. Sums come onto the stack, some tiles of rows at a time, and from there a row at once. What is no whole
  * tile of rows goes by columns. */
-static __attribute__((noinline)) void ${p}columns(bool fresh, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
+static __attribute__((noinline)) void ${p}columns(bool fresh, bool across, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                                                   const ${real}* A, int64_t lda, const ${real}* B,
                                                   int64_t ldb, ${real}* C, int64_t ldc) {
   enum { kSums = 512 };
   ${real} columns[kFewColumns * ${depth}] __attribute__((aligned(64))), sums[kSums] __attribute__((aligned(64)));
-  ${p}columns_beside(w, k, B, ldb, columns);
+  ${p}columns_beside(across, w, k, B, ldb, columns);
   int64_t done = 0;
   if (w > 1) {
     const int64_t together = w <= 2 ? 2 : w <= 4 ? 4 : 8, rows = ${p}rows_of(together), at_once = kSums / together;
@@ -320,8 +326,30 @@ static inline void ${p}strips(bool fresh, bool turned, int64_t m, int64_t n, int
                               const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real}* C,
                               int64_t ldc);
 
+/* h rows and w columns of C += sums, `fresh` C = sums, which stand turned over there, h apart: squares of four. */
+static inline void ${p}put_turned(bool fresh, int64_t h, int64_t w, const ${real}* sums, ${real}* C, int64_t ldc) {
+  for (int64_t j = 0; j < w; j += 4) {
+    const int64_t some = exo_least(4, w - j);
+    int64_t r = 0;
+    for (; r + 4 <= h; r += 4) {
+      ${p}four v[4];
+      for (int64_t c = 0; c < 4; ++c) memcpy(v + c, sums + (j + (c < some ? c : 0)) * h + r, sizeof *v);
+      ${p}turn_four(v);
+      for (int64_t q = 0; q < 4; ++q) {
+        ${real}* const c = C + (r + q) * ldc + j;
+        ${p}scatter_four(fresh ? v[q] : ${p}gather_four(c, 1, some) + v[q], c, 1, some);
+      }
+    }
+    for (; r < h; ++r)
+      for (int64_t c = 0; c < some; ++c) {
+        const ${real} sum = sums[(j + c) * h + r];
+        C[r * ldc + j + c] = fresh ? sum : C[r * ldc + j + c] + sum;
+      }
+  }
+}
+
 /* The same where A's columns are contiguous: C' += alpha B' A, some rows of C at a time by way of the stack. */
-static __attribute__((noinline)) void ${p}columns_turned(int64_t m, int64_t w, int64_t k, const ${real}* alpha,
+static __attribute__((noinline)) void ${p}columns_turned(bool fresh, int64_t m, int64_t w, int64_t k, const ${real}* alpha,
                                                          const ${real}* A, int64_t lda, const ${real}* B,
                                                          int64_t ldb, ${real}* C, int64_t ldc) {
   ${real} sums[kFewColumns * kRowsAtOnce] __attribute__((aligned(64))), column[kDeepest];
@@ -335,8 +363,8 @@ static __attribute__((noinline)) void ${p}columns_turned(int64_t m, int64_t w, i
     } else {
       ${p}strips(true, true, w, h, k, alpha, B, ldb, A + i, lda, sums, h);
     }
-    for (int64_t r = 0; r < h; ++r)
-      for (int64_t j = 0; j < w; ++j) C[(i + r) * ldc + j] += sums[j * h + r];
+    for (int64_t r = 0; w == 1 && r < h; ++r) C[(i + r) * ldc] = fresh ? sums[r] : C[(i + r) * ldc] + sums[r];
+    if (w > 1) ${p}put_turned(fresh, h, w, sums, C + i * ldc, ldc);
   }
 }
 
@@ -350,6 +378,12 @@ static inline bool ${p}sums_along(bool turned, int64_t m, int64_t w, int64_t k) 
   if (few == 1) return step * k / ${lanes} + 8 < k;
   const int64_t together = few <= 2 ? 2 : few <= 4 ? 4 : 8;
   return m >= ${p}rows_of(together) && together * (k / ${lanes} + 6) < k;
+}
+
+/* Are a few columns of A B', all there are, sums along the depth? Both factors stand for them as they are. */
+static inline bool ${p}columns_across(int64_t m, int64_t n, int64_t k) {
+  const int64_t together = n <= 2 ? 2 : n <= 4 ? 4 : 8;
+  return (uint64_t)(n - 1) < kFewColumns && k >= (together > 4 ? 2 : 1) * kLeastAcross && k <= kDeepest && m >= ${p}rows_of(together);
 }
 
 /* Do the last of w columns, whole vectors and a part of one, go by together? */
@@ -450,9 +484,9 @@ static inline void ${p}strip(bool turned, int64_t m, int64_t w, int64_t k, const
     const int64_t few = w % ${lanes};
     w -= few;
     if (turned)
-      ${p}columns_turned(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
+      ${p}columns_turned(false, m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
     else
-      ${p}columns(false, m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
+      ${p}columns(false, false, m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
     if (w == 0) return;
   }
   ${p}rows_and_strip(false, turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
@@ -465,13 +499,11 @@ static inline void ${p}fresh_strip(bool turned, int64_t m, int64_t w, int64_t k,
   if (${p}sums_along(turned, m, w, k)) {
     const int64_t few = w % ${lanes};
     w -= few;
-    for (int64_t j = w; turned && j < w + few; ++j) /* added to: written before the rows are computed, column by column */
-      for (int64_t i = 0; i < m; ++i) C[i * ldc + j] = 0;
     if (w > 0) ${p}rows_and_strip(true, turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
     if (turned)
-      ${p}columns_turned(m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
+      ${p}columns_turned(true, m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
     else
-      ${p}columns(true, m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
+      ${p}columns(true, false, m, few, k, alpha, A, lda, B + w, ldb, C + w, ldc);
   } else {
     ${p}rows_and_strip(true, turned, m, w, k, alpha, A, lda, B, ldb, C, ldc);
   }
@@ -1039,7 +1071,10 @@ EXO_OTHERS void ${p}gemm_panels(bool transa, bool transb, int64_t m, int64_t n, 
 EXO_OTHERS void ${p}gemm_rows(bool transa, bool transb, int64_t m, int64_t n, int64_t k, ${real} alpha,
                               const ${real}* A, int64_t lda, const ${real}* B, int64_t ldb, ${real} beta, ${real}* C,
                               int64_t ldc) {
-  if (transb || m == 0 || n == 0 || k == 0 || alpha == 0 || !${p}needs_no_panels(m, n, k, transa, ldb) ||
+  if (!transa && transb && ${p}columns_across(m, n, k) && alpha != 0 && m * n * k < 2 * EXO_LEAST_PRODUCT) {
+    if (beta != 0) ${p}scaled_matrix(kWhole, m, n, beta, C, ldc);
+    ${p}columns(beta == 0, true, m, n, k, &alpha, A, lda, B, ldb, C, ldc);
+  } else if (transb || m == 0 || n == 0 || k == 0 || alpha == 0 || !${p}needs_no_panels(m, n, k, transa, ldb) ||
       m * n * k >= 2 * EXO_LEAST_PRODUCT) {
     ${p}gemm_panels(transa, transb, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
   } else if (beta == 0) {
