@@ -374,7 +374,7 @@ static __attribute__((noinline)) void ${p}columns_turned(bool fresh, int64_t m, 
 static inline bool ${p}sums_along(bool turned, int64_t m, int64_t w, int64_t k) {
   const int64_t few = w % ${lanes}, step = m * k * (int64_t)sizeof(${real}) > 32768 ? ${far_step} : 1;
   if (few == 0 || few > kFewColumns || k < (few == 1 ? ${least_sum} / 2 : ${least_sum})) return false;
-  if (turned) return m >= ${lanes} && few * (k / ${lanes} + 4) * 5 < 4 * k;
+  if (turned) return m >= ${lanes} && few * (k / ${lanes} + 4) * (k < 24 ? 5 : 3) < 4 * k;
   if (few == 1) return step * k / ${lanes} + 8 < k;
   const int64_t together = few <= 2 ? 2 : few <= 4 ? 4 : 8;
   return m >= ${p}rows_of(together) && together * (k / ${lanes} + 6) < k;
