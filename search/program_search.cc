@@ -164,6 +164,10 @@ class ProgramSearch::Impl {
     const bool whole = is_whole(start.proc, parts), deeper = depth < kMostDepth;
     // As it is written, nothing of a sum that goes to neighbours stays in a register.
     if (deeper) gather(start, plans, depth);
+    std::set<std::string> seen = {part_text(*start.proc)};
+    // What a guard tells of a triangle (`if i == j`) keeps vectors from each of its blocks.
+    if (deeper && has_triangle(*start.proc))
+      try_moves(start, moves_on_guards(), seen, plans, depth);
     // A triangle that was cut for the caches: of all that may be done to it otherwise a little.
     std::optional<Within<bool>> brief;
     if (deeper && in_panels(start, plans, depth)) brief.emplace(in_brief_, true);
@@ -184,7 +188,7 @@ class ProgramSearch::Impl {
             plans, depth);
       if (!whole && deeper) cut_ordered_triangles(start, plans, depth);
       // Also of what was solved as a nest: distributed, it may have better parts.
-      if (deeper) restructure(start, plans, depth);
+      if (deeper) restructure(start, seen, plans, depth);
     }
   }
 
@@ -247,9 +251,23 @@ class ProgramSearch::Impl {
     add(strips, "a recurrence in strips", plans, depth, true);
   }
 
-  // Other structures of the same program.
-  void restructure(const Schedule& start, std::vector<Plan>& plans, int depth) {
-    std::set<std::string> seen = {part_text(*start.proc)};
+  // Is there a loop whose bounds move with another one?
+  static bool has_triangle(const Proc& p) {
+    std::set<Sym> iters;
+    bool any = false;
+    for_each_stmt(p.body, [&](const StmtPtr& s) {
+      const For* f = s->as<For>();
+      if (!f) return;
+      any = any || std::ranges::any_of(
+                       iters, [&](Sym i) { return mentions(f->lo, i) || mentions(f->hi, i); });
+      iters.insert(f->iter);
+    });
+    return any;
+  }
+
+  // Other structures of the same program; `seen`: texts of those that were tried.
+  void restructure(const Schedule& start, std::set<std::string>& seen, std::vector<Plan>& plans,
+                   int depth) {
     try_moves(start, moves_before_distribution(), seen, plans, depth);
     // Scalars as arrays let loops be split that carry a value from statement to statement, at the
     // cost of memory.
@@ -264,7 +282,6 @@ class ProgramSearch::Impl {
     try_moves(start, moves_after_distribution(), seen, plans, depth);
   }
 
-  // `seen`: texts of structures that were tried.
   void try_moves(const Schedule& start, std::span<const StructureMove> moves,
                  std::set<std::string>& seen, std::vector<Plan>& plans, int depth) {
     StructureContext context;

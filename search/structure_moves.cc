@@ -193,11 +193,13 @@ constexpr StructureMove kBeforeDistribution[] = {
     skewed,         by_columns,        chains,
     filters,        factors_inside,    separable_windows,
 };
+constexpr StructureMove kOnGuards[] = {unguarded};
 constexpr StructureMove kAfterDistribution[] = {own_arrays, fused, staged_rows, fused_sweeps};
 
 }  // namespace
 
 std::span<const StructureMove> moves_before_distribution() { return kBeforeDistribution; }
+std::span<const StructureMove> moves_on_guards() { return kOnGuards; }
 std::span<const StructureMove> moves_after_distribution() { return kAfterDistribution; }
 
 }  // namespace exotune

@@ -38,6 +38,8 @@ using StructureMove = std::vector<NewStructure> (*)(const Schedule& s, const Str
 /// in which they are tried. What is best of two that make the same is that it comes once: who tries
 /// them knows texts that were made.
 std::span<const StructureMove> moves_before_distribution();
+/// Of those the ones that come ahead of everything where a triangle is cut: what they leave is cut.
+std::span<const StructureMove> moves_on_guards();
 std::span<const StructureMove> moves_after_distribution();
 
 }  // namespace exotune
