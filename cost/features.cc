@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/hashing.h"
+#include "core/ir/functions.h"
 #include "cost/compiled_loop.h"
 #include "cost/footprint.h"
 #include "cost/index_ranges.h"
@@ -58,11 +59,17 @@ class Counter {
     std::set<uint64_t> loaded;   // what is in a register already: the compiler loads it once
   };
 
+  // In additions.
+  static double own_operations(const ExprPtr& e) {
+    constexpr double kQuotient = 6;  // dividers are hardly pipelined, on any machine
+    if (const Extern* x = e->as<Extern>()) return find_function(x->fn)->additions;
+    const BinOp* b = e->as<BinOp>();
+    if (b && b->op == BinOpKind::kDiv && is_float(e->type)) return kQuotient;
+    return b || e->as<USub>() || e->as<Cast>() ? 1 : 0;
+  }
   static double operations(const ExprPtr& e) {
     if (const Read* r = e->as<Read>(); r && is_data(e->type)) return 0.5;
-    double out = e->as<BinOp>() || e->as<Extern>() || e->as<USub>() || e->as<Cast>()
-                     ? (is_data(e->type) ? 1 : 0)
-                     : 0;
+    double out = is_data(e->type) ? own_operations(e) : 0;
     for (const ExprPtr& c : expr_children(*e)) out += operations(c);
     return out;
   }

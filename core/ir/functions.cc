@@ -6,18 +6,18 @@ namespace exotune {
 
 const std::vector<Function>& functions() {
   static const std::vector<Function> table = {
-      {"fabs", 1, true, true},   {"fmax", 2, true, false},   {"fmin", 2, true, false},
-      {"relu", 1, true, false},  {"select", 4, true, false}, {"sqrt", 1, false, true},
-      {"cbrt", 1, false, true},  {"hypot", 2, false, true},  {"exp", 1, false, true},
-      {"exp2", 1, false, true},  {"expm1", 1, false, true},  {"log", 1, false, true},
-      {"log2", 1, false, true},  {"log10", 1, false, true},  {"log1p", 1, false, true},
-      {"pow", 2, false, true},   {"sin", 1, false, true},    {"cos", 1, false, true},
-      {"tan", 1, false, true},   {"asin", 1, false, true},   {"acos", 1, false, true},
-      {"atan", 1, false, true},  {"atan2", 2, false, true},  {"sinh", 1, false, true},
-      {"cosh", 1, false, true},  {"tanh", 1, false, true},   {"sigmoid", 1, false, false},
-      {"erf", 1, false, true},   {"floor", 1, false, true},  {"ceil", 1, false, true},
-      {"trunc", 1, false, true}, {"round", 1, false, true},  {"rint", 1, false, true},
-      {"fmod", 2, false, true}};
+      {"fabs", 1, true, true, 1},   {"fmax", 2, true, false, 1},   {"fmin", 2, true, false, 1},
+      {"relu", 1, true, false, 1},  {"select", 4, true, false, 2}, {"sqrt", 1, false, true, 8},
+      {"cbrt", 1, false, true, 40}, {"hypot", 2, false, true, 20}, {"exp", 1, false, true, 40},
+      {"exp2", 1, false, true, 40}, {"expm1", 1, false, true, 60}, {"log", 1, false, true, 40},
+      {"log2", 1, false, true, 40}, {"log10", 1, false, true, 50}, {"log1p", 1, false, true, 60},
+      {"pow", 2, false, true, 100}, {"sin", 1, false, true, 50},   {"cos", 1, false, true, 50},
+      {"tan", 1, false, true, 80},  {"asin", 1, false, true, 50},  {"acos", 1, false, true, 50},
+      {"atan", 1, false, true, 50}, {"atan2", 2, false, true, 80}, {"sinh", 1, false, true, 80},
+      {"cosh", 1, false, true, 80}, {"tanh", 1, false, true, 80},  {"sigmoid", 1, false, false, 60},
+      {"erf", 1, false, true, 60},  {"floor", 1, false, true, 2},  {"ceil", 1, false, true, 2},
+      {"trunc", 1, false, true, 2}, {"round", 1, false, true, 4},  {"rint", 1, false, true, 2},
+      {"fmod", 2, false, true, 40}};
   return table;
 }
 

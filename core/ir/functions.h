@@ -13,6 +13,8 @@ struct Function {
   bool on_integers;
   /// math.h has it under this name (with `f` behind it for f32); else it is written out in C.
   bool in_math_h;
+  /// About as many additions take as long as one call of it in scalar C, on any machine.
+  int additions;
 };
 
 /// In the order in which documentation names them.

@@ -319,6 +319,20 @@ def f(x: f32[100, 100], y: f32[100, 100]):
   EXPECT_GT(moving[Term::kScalar], 2 * scalar("0"));
 }
 
+// As many additions as they take time: else a plan that leaves them outside of vectors looks free.
+TEST(Features, calls_and_quotients_of_scalars_are_many_additions) {
+  const auto scalar = [](const std::string& value) {
+    return count("\n@proc\ndef f(x: f32[4], y: f32[4]):\n    y[0] = " + value +
+                 "\n")[Term::kScalar];
+  };
+  const double sum = scalar("x[0] + x[1]");
+  EXPECT_GT(scalar("x[0] / x[1]"), 2 * sum);
+  EXPECT_GT(scalar("sqrt(x[0])"), 2 * sum);
+  EXPECT_GT(scalar("exp(x[0])"), 10 * sum);
+  EXPECT_GT(scalar("pow(x[0], x[1])"), scalar("exp(x[0])"));
+  EXPECT_LE(scalar("fmax(x[0], x[1])"), sum);
+}
+
 TEST(Features, short_loops_of_constant_bounds_are_written_out) {
   const Features f = count(R"(
 @proc
