@@ -351,52 +351,98 @@ static inline int64_t ${p}first_greatest(int64_t n, const ${real}* x, int64_t in
   return best + first;
 }
 
-/* A few: at most `count` vectors, which overlap and are all read at once. First the greatest, then where in each lane it
- * is first, and the first of these. Floats are compared as their bits, which is as right for magnitudes and sooner. */
-enum { kOnes = k${P}Vector > 4 ? 8 : 16, kAmongFours = 16, kAmongVectors = 4 * k${P}Vector, kAmongMore = 6 * k${P}Vector }; /* four lanes of doubles do not pay for themselves */
-#define EXO_FOLD(lane, width, x)                    \
-  for (int half = (width) / 2; half > 0; half /= 2) \
-    for (int l = 0; l < half; ++l) lane[l] = lane[l + half] x lane[l] ? lane[l + half] : lane[l];
-#define EXO_CHOSEN(chosen, a, b) (((chosen) & (there)(a)) | (~(chosen) & (there)(b)))
-#define EXO_AMONG(name, width, count)                                                              \
-  EXO_VECTORS int64_t name(int64_t n, const ${real}* x, int64_t first) {                           \
-    typedef ${ordered} lanes __attribute__((vector_size((width) * sizeof(${real}))));              \
-    typedef ${whole} there __attribute__((vector_size((width) * sizeof(${real})))); /* all bits of a lane, or none */ \
-    const ${real} infinity = INFINITY;                                                             \
-    ${ordered} most, lane[width];                                                                  \
-    memcpy(&most, &infinity, sizeof most);                                                         \
-    lanes v[count], greatest = {0};                                                                \
-    for (int k = 0; k < (count); ++k) {                                                            \
-      there bits;                                                                                  \
-      memcpy(&bits, x + exo_least(k * (width), n - (width)), sizeof bits);                         \
-      v[k] = (lanes)(bits & (__typeof__(bits[0]))((${bits})-1 >> 1));                              \
-      v[k] = (lanes)((there)v[k] & (v[k] <= most)); /* 0 for NaN */                                \
-      greatest = (lanes)EXO_CHOSEN(v[k] > greatest, v[k], greatest);                               \
-    }                                                                                              \
-    memcpy(lane, &greatest, sizeof lane);                                                          \
-    EXO_FOLD(lane, width, >)                                                                       \
-    there place = (there){0} + kAmongMore, own;                                                    \
-    for (int k = (count)-1; k >= 0; --k) {                                                         \
-      const there from = (there){0} + (__typeof__(own[0]))exo_least(k * (width), n - (width));     \
-      place = EXO_CHOSEN(v[k] == lane[0], from, place);                                            \
-    }                                                                                              \
-    for (int l = 0; l < (width); ++l) own[l] = l;                                                  \
-    place += own;                                                                                  \
-    __typeof__(place[0]) at[width];                                                                \
-    memcpy(at, &place, sizeof at);                                                                 \
-    EXO_FOLD(at, width, <)                                                                         \
-    return at[0] + first;                                                                          \
+/* A few: `count` vectors, of which the last ones overlap, all read at once. First the greatest, of halves that are held to each
+ * other, then where in each lane it is first, and the first of these, as places of 16 bits, of which many machines have an
+ * instruction for the least of eight. Only what is greater than all before takes their place, which passes over NaN. */
+enum {
+  kOnes = 4,
+  kAmongFours = 8,
+  kAmongEights = 16,
+  kAmongTwo = 2 * k${P}Vector,
+  kAmongVectors = 4 * k${P}Vector,
+  kAmongMore = 6 * k${P}Vector
+};
+#define EXO_CHOSEN(type, chosen, a, b) ((type)(((chosen) & (__typeof__(chosen))(a)) | (~(chosen) & (__typeof__(chosen))(b))))
+typedef ${real} ${p}lanes_2 __attribute__((vector_size(2 * sizeof(${real}))));
+static inline ${real} ${p}most_of_2(${p}lanes_2 a) { return a[1] > a[0] ? a[1] : a[0]; }
+#define EXO_MOST(width, half)                                                                    \
+  typedef ${real} ${p}lanes_##width __attribute__((vector_size((width) * sizeof(${real}))));       \
+  static inline ${real} ${p}most_of_##width(${p}lanes_##width a) {                                 \
+    ${p}lanes_##half low, high;                                                                  \
+    memcpy(&low, &a, sizeof low);                                                                \
+    memcpy(&high, (const char*)&a + sizeof low, sizeof high);                                    \
+    return ${p}most_of_##half(EXO_CHOSEN(${p}lanes_##half, high > low, high, low));              \
   }
-EXO_AMONG(${p}greatest_of_fours, 4, kAmongFours / 4)
-EXO_AMONG(${p}greatest_of_vectors, k${P}Vector, kAmongVectors / k${P}Vector)
-EXO_AMONG(${p}greatest_of_more, k${P}Vector, kAmongMore / k${P}Vector)
+EXO_MOST(4, 2)
+EXO_MOST(8, 4)
+EXO_MOST(16, 8)
+#undef EXO_MOST
+
+typedef uint16_t ${p}places_4 __attribute__((vector_size(8)));
+typedef uint16_t ${p}places_8 __attribute__((vector_size(16)));
+typedef uint16_t ${p}places_16 __attribute__((vector_size(32)));
+static inline ${p}places_8 ${p}sooner(${p}places_8 a, ${p}places_8 b) {
+  const ${p}places_8 less = (${p}places_8)(a < b);
+  return (less & a) | (~less & b);
+}
+static inline int64_t ${p}first_of_8(${p}places_8 a) {
+  a = ${p}sooner(a, __builtin_shufflevector(a, a, 4, 5, 6, 7, 0, 1, 2, 3));
+  a = ${p}sooner(a, __builtin_shufflevector(a, a, 2, 3, 0, 1, 4, 5, 6, 7));
+  return ${p}sooner(a, __builtin_shufflevector(a, a, 1, 0, 2, 3, 4, 5, 6, 7))[0];
+}
+static inline int64_t ${p}first_of_4(${p}places_4 a) {
+  ${p}places_8 twice;
+  memcpy(&twice, &a, sizeof a);
+  memcpy((char*)&twice + sizeof a, &a, sizeof a);
+  return ${p}first_of_8(twice);
+}
+static inline int64_t ${p}first_of_16(${p}places_16 a) {
+  ${p}places_8 low, high;
+  memcpy(&low, &a, sizeof low);
+  memcpy(&high, (const char*)&a + sizeof low, sizeof high);
+  return ${p}first_of_8(${p}sooner(low, high));
+}
+
+/* Of more than (count - 1) * width elements; of more vectors than two, of more than (count - 2) * width. */
+#define EXO_AMONG(name, width, count)                                                                                 \
+  EXO_VECTORS int64_t name(int64_t n, const ${real}* x, int64_t first) {                                              \
+    typedef ${p}lanes_##width lanes;                                                                                  \
+    typedef ${whole} there __attribute__((vector_size((width) * sizeof(${real})))); /* all bits of a lane, or none */ \
+    const int64_t end = n - (width), before = (count) > 2 ? exo_least(((count)-2) * (width), end) : 0;                \
+    lanes v[count], greatest = {0};                                                                                   \
+    for (int k = 0; k < (count); ++k) {                                                                               \
+      there bits;                                                                                                     \
+      memcpy(&bits, x + (k == (count)-1 ? end : k == (count)-2 ? before : k * (width)), sizeof bits);                 \
+      v[k] = (lanes)(bits & (__typeof__(bits[0]))((${bits})-1 >> 1));                                                 \
+      greatest = EXO_CHOSEN(lanes, v[k] > greatest, v[k], greatest);                                                  \
+    }                                                                                                                 \
+    const lanes most = (lanes){0} + ${p}most_of_##width(greatest);                                                    \
+    there own;                                                                                                        \
+    for (int l = 0; l < (width); ++l) own[l] = l;                                                                     \
+    there place = own + kAmongMore;                                                                                   \
+    for (int k = (count)-1; k >= 0; --k) {                                                                            \
+      const there from = own + (__typeof__(own[0]))(k == (count)-1 ? end : k == (count)-2 ? before : k * (width));    \
+      place = EXO_CHOSEN(there, v[k] == most, from, place);                                                           \
+    }                                                                                                                 \
+    return ${p}first_of_##width(__builtin_convertvector(place, ${p}places_##width)) + first;                          \
+  }
+EXO_AMONG(${p}greatest_of_fours, 4, 2)
+EXO_AMONG(${p}greatest_of_eights, 8, 2)
+#if ${lanes} > 8
+EXO_AMONG(${p}greatest_of_two, ${lanes}, 2)
+#endif
+#if ${lanes} > 4
+EXO_AMONG(${p}greatest_of_vectors, ${lanes}, 4)
+EXO_AMONG(${p}greatest_of_more, ${lanes}, 6)
+#endif
 #undef EXO_AMONG
 #undef EXO_CHOSEN
-#undef EXO_FOLD
 
 EXO_OTHERS int64_t i${p}amax_others(int64_t n, const ${real}* x, int64_t incx, int64_t first) {
   if (incx != 1) return ${p}first_greatest(n, x, incx, first);
-  if (k${P}Vector > 4 && n <= kAmongMore) return ${p}greatest_of_more(n, x, first);
+#if ${lanes} > 4
+  if (n <= kAmongMore) return ${p}greatest_of_more(n, x, first);
+#endif
   const int64_t block = 1024;
   const int64_t q = ${p}stream(n);
   int64_t best = 0;
@@ -422,7 +468,13 @@ EXO_STRAIGHT int64_t i${p}amax_body(int64_t n, const ${real}* x, int64_t incx, i
   if (x[0] != x[0]) return first;
   if (incx == 1 && n <= kOnes) return ${p}first_of_few(n, x, first);
   if (incx == 1 && n <= kAmongFours) return ${p}greatest_of_fours(n, x, first);
+  if (incx == 1 && n <= kAmongEights) return ${p}greatest_of_eights(n, x, first);
+#if ${lanes} > 8
+  if (incx == 1 && n <= kAmongTwo) return ${p}greatest_of_two(n, x, first);
+#endif
+#if ${lanes} > 4
   if (incx == 1 && n <= kAmongVectors) return ${p}greatest_of_vectors(n, x, first);
+#endif
   return i${p}amax_others(n, x, incx, first);
 }
 
