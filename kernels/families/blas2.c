@@ -141,25 +141,60 @@ EXO_OTHERS void ${p}gemv_others(bool trans, int64_t m, int64_t n, ${real} alpha,
  * function for all others from there. */
 enum { kFewOfMatrix = 16 }; /* the last bucket of sizes whose kernels fit into one short function */
 _Static_assert(kFewOfMatrix * kFewOfMatrix <= kStraight && kFewOfMatrix <= kWholeSymmetric, "few go straight to a kernel");
-#define EXO_STRAIGHT_TO(name, few, many, parameters, call, others) \
-  EXO_VECTORS void name##_few parameters {                         \
-    if (!(few)) __builtin_unreachable();                           \
-    call;                                                          \
-  }                                                                \
-  EXO_VECTORS void name##_straight parameters {                    \
-    if (few) __builtin_unreachable();                              \
-    if (many) {                                                    \
-      others;                                                      \
-      return;                                                      \
-    }                                                              \
-    call;                                                          \
+#define EXO_STRAIGHT_TO(name, few, many, parameters, call_of_few, call, others) \
+  EXO_VECTORS void name##_few parameters {                                      \
+    if (!(few)) __builtin_unreachable();                                        \
+    call_of_few;                                                                \
+  }                                                                             \
+  EXO_VECTORS void name##_straight parameters {                                 \
+    if (few) __builtin_unreachable();                                           \
+    if (many) {                                                                 \
+      others;                                                                   \
+      return;                                                                   \
+    }                                                                           \
+    call;                                                                       \
   }
+
+/* Few columns that are added to: rows of so many elements, a constant, which go by in whole vectors and the halves, quarters ..
+ * that are left. Nothing is asked of a row, and whoever reads it next finds the vectors that were written: what a masked one
+ * has written waits for the cache. */
+typedef ${real} ${p}ones_2 __attribute__((vector_size(2 * sizeof(${real})), aligned(sizeof(${real})), may_alias));
+typedef ${real} ${p}ones_4 __attribute__((vector_size(4 * sizeof(${real})), aligned(sizeof(${real})), may_alias));
+typedef ${real} ${p}ones_8 __attribute__((vector_size(8 * sizeof(${real})), aligned(sizeof(${real})), may_alias));
+typedef ${real} ${p}ones_16 __attribute__((vector_size(16 * sizeof(${real})), aligned(sizeof(${real})), may_alias));
+#define EXO_OF_ROW(count, sum)                                        \
+  for (; (count) <= ${lanes} && j + (count) <= width; j += (count)) { \
+    typedef ${p}ones_##count ones;                                    \
+    *(ones*)(row + j) += sum;                                         \
+  }
+#define EXO_ALL_OF_ROW(sum) \
+  int64_t j = 0;            \
+  EXO_OF_ROW(16, sum)       \
+  EXO_OF_ROW(8, sum)        \
+  EXO_OF_ROW(4, sum)        \
+  EXO_OF_ROW(2, sum)        \
+  if (j < width) row[j] +=
+EXO_FEW void ${p}add_to_ones(int64_t width, ${real} t, const ${real}* restrict y, ${real}* restrict row) {
+  EXO_ALL_OF_ROW(t * *(const ones*)(y + j)) t * y[j];
+}
+EXO_FEW void ${p}add_two_to_ones(int64_t width, ${real} t, const ${real}* restrict y, ${real} u, const ${real}* restrict x,
+                                 ${real}* restrict row) {
+  EXO_ALL_OF_ROW(t * *(const ones*)(y + j) + u * *(const ones*)(x + j)) t * y[j] + u * x[j];
+}
+#undef EXO_ALL_OF_ROW
+#undef EXO_OF_ROW
+/* A case for each number of columns, from the most down. */
+_Static_assert(kFewOfMatrix == 16, "a case for each");
+#define EXO_CASES_TO_10(x) x(10) x(9) x(8) x(7) x(6) x(5) x(4) x(3) x(2) x(1)
+#define EXO_CASES(x) x(16) x(15) x(14) x(13) x(12) x(11) EXO_CASES_TO_10(x)
 EXO_STRAIGHT_TO(${p}gemv_n, m <= kFewOfMatrix && n <= kFewOfMatrix, m * n > kStraight,
                 (int64_t m, int64_t n, ${real} alpha, const ${real}* A, int64_t lda, const ${real}* x, ${real}* y),
+                H(${p}gemv_n)(m, n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, m, 1)),
                 H(${p}gemv_n)(m, n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, m, 1)),
                 ${p}gemv_others(false, m, n, alpha, A, lda, x, 1, 1, y, 1))
 EXO_STRAIGHT_TO(${p}gemv_t, m <= kFewOfMatrix && n <= kFewOfMatrix, m * n > kStraight,
                 (int64_t m, int64_t n, ${real} alpha, const ${real}* A, int64_t lda, const ${real}* x, ${real}* y),
+                H(${p}gemv_t)(m, n, &alpha, IN2(A, lda), IN(x, m, 1), OUT(y, n, 1)),
                 H(${p}gemv_t)(m, n, &alpha, IN2(A, lda), IN(x, m, 1), OUT(y, n, 1)),
                 ${p}gemv_others(true, m, n, alpha, A, lda, x, 1, 1, y, 1))
 EXO_FEW void ${p}gemv_body(bool row, bool trans, int64_t m, int64_t n, ${real} alpha, const ${real}* A,
@@ -250,8 +285,17 @@ EXO_OTHERS void ${p}ger_others(bool row, int64_t m, int64_t n, ${real} alpha, co
   else
     exo_team(threads, ${p}share_of_sum, &job);
 }
+EXO_FEW void ${p}ger_of_few(int64_t m, int64_t n, ${real} alpha, const ${real}* x, const ${real}* y, ${real}* A, int64_t lda) {
+#define EXO_COLUMNS(width)                                                                \
+  case width:                                                                             \
+    for (int64_t i = 0; i < m; ++i, A += lda) ${p}add_to_ones(width, alpha * x[i], y, A); \
+    break;
+  switch (n) { EXO_CASES(EXO_COLUMNS) }
+#undef EXO_COLUMNS
+}
 EXO_STRAIGHT_TO(${p}ger, m <= kFewOfMatrix && n <= kFewOfMatrix, m * n > kStraight,
                 (int64_t m, int64_t n, ${real} alpha, const ${real}* x, const ${real}* y, ${real}* A, int64_t lda),
+                ${p}ger_of_few(m, n, alpha, x, y, A, lda),
                 H(${p}ger)(m, n, &alpha, IN(x, m, 1), IN(y, n, 1), OUT2(A, lda)),
                 ${p}ger_others(true, m, n, alpha, x, 1, y, 1, A, lda))
 EXO_FEW void ${p}ger_body(bool row, int64_t m, int64_t n, ${real} alpha, const ${real}* x,
@@ -317,6 +361,7 @@ EXO_OTHERS void ${p}symv_others(bool upper, int64_t n, ${real} alpha, const ${re
   EXO_STRAIGHT_TO(${p}symv_##triangle, n <= kFewOfMatrix, n > kWholeSymmetric,                             \
                   (int64_t n, ${real} alpha, const ${real}* A, int64_t lda, const ${real}* x, ${real}* y), \
                   H(${p}symv_##triangle)(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1)),               \
+                  H(${p}symv_##triangle)(n, &alpha, IN2(A, lda), IN(x, n, 1), OUT(y, n, 1)),               \
                   ${p}symv_others(is_upper, n, alpha, A, lda, x, 1, 1, y, 1))
 EXO_SYMV(u, true) EXO_SYMV(l, false)
 EXO_FEW void ${p}symv_body(bool row, bool upper, int64_t n, ${real} alpha, const ${real}* A,
@@ -361,9 +406,28 @@ EXO_OTHERS void ${p}syr_others(bool upper, int64_t n, ${real} alpha, const ${rea
                 lda);
   }
 }
+/* From the longest row to the shortest: down an upper triangle, up a lower one. */
+EXO_FEW void ${p}syr_of_few_u(int64_t n, ${real} alpha, const ${real}* x, ${real}* A, int64_t lda) {
+#define EXO_ROW(width)                          \
+  case width:                                   \
+    ${p}add_to_ones(width, alpha * x[0], x, A); \
+    ++x, A += lda + 1; __attribute__((fallthrough));
+  switch (n) { EXO_CASES(EXO_ROW) default: break; }
+#undef EXO_ROW
+}
+EXO_FEW void ${p}syr_of_few_l(int64_t n, ${real} alpha, const ${real}* x, ${real}* A, int64_t lda) {
+  A += (n - 1) * lda;
+#define EXO_ROW(width)                                  \
+  case width:                                           \
+    ${p}add_to_ones(width, alpha * x[(width)-1], x, A); \
+    A -= lda; __attribute__((fallthrough));
+  switch (n) { EXO_CASES(EXO_ROW) default: break; }
+#undef EXO_ROW
+}
 #define EXO_SYR(triangle, is_upper)                                                      \
   EXO_STRAIGHT_TO(${p}syr_##triangle, n <= kFewOfMatrix, n * n > kStraight,              \
                   (int64_t n, ${real} alpha, const ${real}* x, ${real}* A, int64_t lda), \
+                  ${p}syr_of_few_##triangle(n, alpha, x, A, lda),                        \
                   H(${p}syr_##triangle)(n, &alpha, IN(x, n, 1), OUT2(A, lda)),           \
                   ${p}syr_others(is_upper, n, alpha, x, 1, A, lda))
 EXO_SYR(u, true) EXO_SYR(l, false)
@@ -408,9 +472,27 @@ EXO_OTHERS void ${p}syr2_others(bool upper, int64_t n, ${real} alpha, const ${re
     ${p}outer(r, b.n, alpha, y + i * incy, incy, x + b.from * incx, incx, part, lda);
   }
 }
+EXO_FEW void ${p}syr2_of_few_u(int64_t n, ${real} alpha, const ${real}* x, const ${real}* y, ${real}* A, int64_t lda) {
+#define EXO_ROW(width)                                               \
+  case width:                                                        \
+    ${p}add_two_to_ones(width, alpha * x[0], y, alpha * y[0], x, A); \
+    ++x, ++y, A += lda + 1; __attribute__((fallthrough));
+  switch (n) { EXO_CASES(EXO_ROW) default: break; }
+#undef EXO_ROW
+}
+EXO_FEW void ${p}syr2_of_few_l(int64_t n, ${real} alpha, const ${real}* x, const ${real}* y, ${real}* A, int64_t lda) {
+  A += (n - 1) * lda;
+#define EXO_ROW(width)                                                               \
+  case width:                                                                        \
+    ${p}add_two_to_ones(width, alpha * x[(width)-1], y, alpha * y[(width)-1], x, A); \
+    A -= lda; __attribute__((fallthrough));
+  switch (n) { EXO_CASES(EXO_ROW) default: break; }
+#undef EXO_ROW
+}
 #define EXO_SYR2(triangle, is_upper)                                                                       \
   EXO_STRAIGHT_TO(${p}syr2_##triangle, n <= kFewOfMatrix, n * n > kStraight,                               \
                   (int64_t n, ${real} alpha, const ${real}* x, const ${real}* y, ${real}* A, int64_t lda), \
+                  ${p}syr2_of_few_##triangle(n, alpha, x, y, A, lda),                                      \
                   H(${p}syr2_##triangle)(n, &alpha, IN(x, n, 1), IN(y, n, 1), OUT2(A, lda)),               \
                   ${p}syr2_others(is_upper, n, alpha, x, 1, y, 1, A, lda))
 EXO_SYR2(u, true) EXO_SYR2(l, false)
@@ -438,24 +520,54 @@ typedef void ${p}triangle(int64_t, struct exo_win_2${T}c, struct exo_win_1${T});
 
 /* Few rows: a function for each triangle, reached by one jump and without windows, which has the kernels for those rows in it.
  * Beside so little work calls count. */
-enum { kFewOfTriangle = 16 };
+enum { kFewOfTriangle = 16, kFewestOfTriangle = 10 };
+_Static_assert(kFewestOfTriangle == 10, "a case for each");
 _Static_assert(kFewOfTriangle <= 2 * kTransposed && kFewOfTriangle <= ${whole_transposed} && kFewOfTriangle <= ${whole_upwards},
                "a kernel takes them whole");
 typedef void ${p}few(int64_t, const ${real}*, int64_t, ${real}*);
-#define EXO_FEW_OF(routine, triangle)                                                                     \
+/* Products of the fewest rows, each a sum of so many elements, a constant, from the longest to the shortest. Is it done? */
+EXO_FEW ${real} ${p}sum_of(int64_t n, ${real} sum, const ${real}* a, const ${real}* x) {
+  for (int64_t j = 0; j < n; ++j) sum += a[j] * x[j];
+  return sum;
+}
+EXO_FEW bool ${p}trmv_fewest(unsigned which, int64_t n, const ${real}* restrict A, int64_t lda, ${real}* restrict x) {
+  const bool trans = which & 4, upper = which & 2, unit = which & 1;
+  if (trans || n > kFewestOfTriangle) return false;
+  if (upper) {
+#define EXO_ROW(width)                                                     \
+  case width:                                                              \
+    x[0] = ${p}sum_of((width)-1, unit ? x[0] : A[0] * x[0], A + 1, x + 1); \
+    ++x, A += lda + 1; __attribute__((fallthrough));
+    switch (n) { EXO_CASES_TO_10(EXO_ROW) default: break; }
+#undef EXO_ROW
+  } else {
+    A += (n - 1) * lda;
+#define EXO_ROW(width)                                                                             \
+  case width:                                                                                      \
+    x[(width)-1] = ${p}sum_of((width)-1, unit ? x[(width)-1] : A[(width)-1] * x[(width)-1], A, x); \
+    A -= lda; __attribute__((fallthrough));
+    switch (n) { EXO_CASES_TO_10(EXO_ROW) default: break; }
+#undef EXO_ROW
+  }
+  return true;
+}
+#define EXO_FEWEST_trmv(...) ${p}trmv_fewest(__VA_ARGS__)
+#define EXO_FEWEST_trsv(...) false
+#define EXO_FEW_OF(routine, triangle, which)                                                              \
   EXO_VECTORS void ${p}##routine##_few_##triangle(int64_t n, const ${real}* A, int64_t lda, ${real}* x) { \
     if (n > kFewOfTriangle) __builtin_unreachable();                                                      \
+    if (EXO_FEWEST_##routine(which, n, A, lda, x)) return;                                                \
     H(${p}##routine##_##triangle)(n, IN2(A, lda), OUT(x, n, 1));                                          \
   }
 /* All there are, each where exo_which says. */
-#define EXO_TRIANGLES(routine)                                                                            \
-  EXO_FEW_OF(routine, nln) EXO_FEW_OF(routine, nlu) EXO_FEW_OF(routine, nun) EXO_FEW_OF(routine, nuu)     \
-  EXO_FEW_OF(routine, tln) EXO_FEW_OF(routine, tlu) EXO_FEW_OF(routine, tun) EXO_FEW_OF(routine, tuu)     \
-  static ${p}few* const ${p}##routine##_few[] = {                                                         \
-      ${p}##routine##_few_nln, ${p}##routine##_few_nlu, ${p}##routine##_few_nun, ${p}##routine##_few_nuu, \
-      ${p}##routine##_few_tln, ${p}##routine##_few_tlu, ${p}##routine##_few_tun, ${p}##routine##_few_tuu}; \
-  static ${p}triangle* const ${p}##routine##_whole[] = {                                                  \
-      K(${p}##routine##_nln), K(${p}##routine##_nlu), K(${p}##routine##_nun), K(${p}##routine##_nuu),     \
+#define EXO_TRIANGLES(routine)                                                                                    \
+  EXO_FEW_OF(routine, nln, 0) EXO_FEW_OF(routine, nlu, 1) EXO_FEW_OF(routine, nun, 2) EXO_FEW_OF(routine, nuu, 3) \
+  EXO_FEW_OF(routine, tln, 4) EXO_FEW_OF(routine, tlu, 5) EXO_FEW_OF(routine, tun, 6) EXO_FEW_OF(routine, tuu, 7) \
+  static ${p}few* const ${p}##routine##_few[] = {                                                                 \
+      ${p}##routine##_few_nln, ${p}##routine##_few_nlu, ${p}##routine##_few_nun, ${p}##routine##_few_nuu,         \
+      ${p}##routine##_few_tln, ${p}##routine##_few_tlu, ${p}##routine##_few_tun, ${p}##routine##_few_tuu};        \
+  static ${p}triangle* const ${p}##routine##_whole[] = {                                                          \
+      K(${p}##routine##_nln), K(${p}##routine##_nlu), K(${p}##routine##_nun), K(${p}##routine##_nuu),             \
       K(${p}##routine##_tln), K(${p}##routine##_tlu), K(${p}##routine##_tun), K(${p}##routine##_tuu)};
 EXO_TRIANGLES(trmv)
 EXO_TRIANGLES(trsv)
