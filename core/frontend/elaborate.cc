@@ -353,7 +353,10 @@ std::string Elaborator::instead_of_ring(const ExprPtr& lhs, const ExprPtr& rhs) 
   const bool below = at->constant < 0;
   return "a ring has two cases: `if " + (below ? inside + " < 0" : inside + " < " + str(rhs)) +
          ":` with " + quoted(below ? str(normalize(lhs + rhs)) : inside) + ", and `else:` with " +
-         quoted(below ? inside : str(normalize(lhs - rhs)));
+         quoted(below ? inside : str(normalize(lhs - rhs))) +
+         "; a statement with many neighbours reads a copy of the array that has a border around "
+         "it, "
+         "and has no cases";
 }
 
 // The affine discipline of the language is enforced here: a product has a literal side, a quotient
