@@ -101,9 +101,10 @@ class NarrowArithmetic {
         "`" + written + "` is computed in " + from + ", where it may wrap, and only then " + then,
         {},
         "`" + str(cast) + "` is computed in " + name_of(exact) +
-            (always_wraps(value) ? ""
-                                 : "; where it never wraps, a scalar says so: `t: " + from + " = " +
-                                       written + "`, and `t` for it")});
+            (always_wraps(value)
+                 ? ""
+                 : "; where it never wraps, or is meant to, a scalar says so: `t: " + from + " = " +
+                       written + "`, and `t` for it")});
   }
 
   // -x of an unsigned x.

@@ -23,15 +23,14 @@ TEST(Warnings, a_product_of_narrow_integers_that_is_stored_wider) {
   EXPECT_EQ(
       said_of("w[i] += b[i] * b[i]"),
       "t.exo:3:22: warning: `b[i] * b[i]` is computed in i8, where it may wrap, and only then "
-      "becomes i32\nhint: `i32(b[i]) * i32(b[i])` is computed in i32; where it never wraps, a "
-      "scalar "
-      "says so: `t: i8 = b[i] * b[i]`, and `t` for it\n");
+      "becomes i32\nhint: `i32(b[i]) * i32(b[i])` is computed in i32; where it never wraps, or is "
+      "meant to, a scalar says so: `t: i8 = b[i] * b[i]`, and `t` for it\n");
   EXPECT_EQ(said_of("t: i8 = b[i] * b[i]\n        w[i] += t"), "");
   EXPECT_EQ(
       said_of("x[i] = fmax(u[i] - 1, 0)"),
       "t.exo:3:16: warning: `fmax(u[i] - 1, 0)` is computed in ui8, where it may wrap, and "
       "only then becomes f32\nhint: `fmax(f32(u[i]) - 1, 0)` is computed in f32; where it never "
-      "wraps, a scalar says so: `t: ui8 = fmax(u[i] - 1, 0)`, and `t` for it\n");
+      "wraps, or is meant to, a scalar says so: `t: ui8 = fmax(u[i] - 1, 0)`, and `t` for it\n");
 }
 
 // f32(u[i]) / 3 would be a third.
@@ -77,7 +76,8 @@ TEST(Warnings, what_wraps_before_its_high_digits_count) {
       said_of("u[i] = (u[i] + u[i] + 1) / 2"),
       "t.exo:3:29: warning: `u[i] + u[i] + 1` is computed in ui8, where it may wrap, and only "
       "then divided\nhint: `(i16(u[i]) + i16(u[i]) + 1) / 2` is computed in i16; where it "
-      "never wraps, a scalar says so: `t: ui8 = u[i] + u[i] + 1`, and `t` for it\n");
+      "never wraps, or is meant to, a scalar says so: `t: ui8 = u[i] + u[i] + 1`, and `t` for "
+      "it\n");
   EXPECT_NE(said_of("h[i] = (h[i] * 181 + 128) / 256")
                 .find("hint: `(i32(h[i]) * 181 + 128) / 256` is computed in i32"),
             std::string::npos)
