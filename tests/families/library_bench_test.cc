@@ -83,13 +83,27 @@ TEST(LibraryBench, draws_a_cell_for_each_point) {
   EXPECT_EQ(page.find("http"), std::string::npos) << "nothing is loaded from elsewhere";
 }
 
-// A library of one routine that waits some microseconds, if it was loaded for three threads.
-RivalLibrary library_that_waits(const std::string& name, int microseconds) {
+// A library of its own, compiled here.
+RivalLibrary library_of(const std::string& name, const std::string& source,
+                        const std::vector<std::string>& flags = {}) {
   SharedObjectRequest request;
   request.name = name;
   request.compiler = "cc";
   request.flags = {"-O1"};
-  request.source = R"(
+  request.flags.insert(request.flags.end(), flags.begin(), flags.end());
+  request.source = source;
+  std::string error;
+  RivalLibrary library;
+  library.name = name;
+  library.paths = {
+      compile_shared_object(request, ::testing::TempDir() + "exotune_library_" + name, &error)};
+  EXPECT_EQ(error, "");
+  return library;
+}
+
+// A library of one routine that waits some microseconds, if it was loaded for three threads.
+RivalLibrary library_that_waits(const std::string& name, int microseconds) {
+  const char* const source = R"(
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -106,14 +120,7 @@ void cblas_saxpy(int n, float alpha, const float* x, int incx, float* y, int inc
   while ((now.tv_sec - begin.tv_sec) * 1000000000L + now.tv_nsec - begin.tv_nsec < WAIT * 1000L);
 }
 )";
-  request.flags.push_back("-DWAIT=" + std::to_string(microseconds));
-  std::string error;
-  RivalLibrary library;
-  library.name = name;
-  library.paths = {
-      compile_shared_object(request, ::testing::TempDir() + "exotune_waits_" + name, &error)};
-  EXPECT_EQ(error, "");
-  return library;
+  return library_of(name, source, {"-DWAIT=" + std::to_string(microseconds)});
 }
 
 TEST(LibraryBench, libraries_with_threads_are_timed_in_processes_of_their_own) {
@@ -136,24 +143,13 @@ TEST(LibraryBench, libraries_with_threads_are_timed_in_processes_of_their_own) {
 
 // A product that counts its calls by what beta is, in `calls`.
 RivalLibrary product_that_counts() {
-  SharedObjectRequest request;
-  request.name = "counts";
-  request.compiler = "cc";
-  request.flags = {"-O1"};
-  request.source = R"(
+  return library_of("counts", R"(
 long calls[2];
 void cblas_sgemm(int order, int ta, int tb, int m, int n, int k, float alpha, const float* a, int lda,
                  const float* b, int ldb, float beta, float* c, int ldc) {
   ++calls[beta != 0];
 }
-)";
-  std::string error;
-  RivalLibrary library;
-  library.name = "counts";
-  library.paths = {
-      compile_shared_object(request, ::testing::TempDir() + "exotune_product_counts", &error)};
-  EXPECT_EQ(error, "");
-  return library;
+)");
 }
 
 TEST(LibraryBench, products_that_overwrite_are_rows_of_their_own) {
